@@ -1,0 +1,309 @@
+"""One build: what the pages asked for, what they were given, and what went wrong on the way.
+
+The flow of one figure: a page calls a macro; `Build.number` gets the value from `evaluate`, the written form from
+`forms`, remembers both, and leaves a token in the page; `tokens` puts the HTML there; `gate` compares all that was
+remembered with the ledger, the tests and the rendered page.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import PythonLexer
+
+from live_numbers import evidence, expressions, forms, ledger, lint, shown_code, sources
+from live_numbers.evaluate import Evaluator, Outcome
+from live_numbers.faults import Fault
+from live_numbers.forms import Scalar, Value
+from live_numbers.project import Project
+from live_numbers.tokens import TOKEN, Piece, tokens
+
+FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})[^`\n]*\bexec=", re.M)
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One figure as a page quotes it.
+
+    Attributes:
+        kind: `computed` (one value), `series` (the values of a picture) or `printed` (output, texts of a picture).
+        page: the page's path below `docs/`.
+        line: where it stands there.
+        name: its name in the ledger: the expression, or `output: ID`, `picture: ID`.
+        code: what was evaluated: the expression with all names written out, or the block.
+        value: the exact value.
+        written: as the page writes it; empty for series and printed lines.
+        source: the key of the source it rests on, or empty.
+    """
+
+    kind: str
+    page: str
+    line: int
+    name: str
+    code: str
+    value: Value
+    written: str = ""
+    source: str = ""
+
+
+@dataclass(frozen=True)
+class Given:
+    """A number that the author chose as the input of an expression on the page."""
+
+    page: str
+    line: int
+    value: Scalar
+
+
+@dataclass
+class Page:
+    """A page while it is built."""
+
+    uri: str
+    source: str = ""
+    offset: int = 0
+    topic: str = ""
+    names: Mapping[str, str] = field(default_factory=dict)
+    finished: bool = False
+    shown: lint.Shown = field(default_factory=lint.Shown)
+    cited: list[str] = field(default_factory=list)
+
+    def line_of(self, text: str) -> int:
+        """The line of the file on which a text first stands; 0 where it does not."""
+        at = self.source.find(text)
+        return self.source.count("\n", 0, at) + 1 if at >= 0 else 0
+
+
+class Build:
+    """Everything that one run of the builder learns."""
+
+    def __init__(self, project: Project, evaluator: Evaluator) -> None:
+        """Read the sources, the allow-list, the ledger and the tests; faults in them are faults of the build."""
+        self.project = project
+        self.evaluator = evaluator
+        self.faults: list[Fault] = []
+        self.figures: list[Figure] = []
+        self.givens: list[Given] = []
+        self.pages: dict[str, Page] = {}
+        self.page = Page("")
+        self.sources, source_faults = sources.read(project)
+        self.allow, allow_faults = lint.read_allow_list(project)
+        self.faults += source_faults + allow_faults
+        self.accepted: ledger.Pages = {}
+        try:
+            self.accepted = ledger.read(project.ledger)
+        except ledger.LedgerError as error:
+            fix = "restore it from version control, or delete it and run `live-numbers accept`"
+            self.faults.append(Fault(project.name(project.ledger), 0, "unreadable ledger", str(error), fix))
+        self.asserted: dict[str, list[evidence.Assertion]] = {}
+        for assertion in evidence.assertions(project.tests, project.lessons):
+            self.asserted.setdefault(assertion.expression, []).append(assertion)
+        self._names: dict[str, Mapping[str, str]] = {}
+
+    # Pages
+
+    def begin(self, uri: str, source: str, body: str, topic: str) -> None:
+        """Start a page.
+
+        Args:
+            uri: its path below `docs/`.
+            source: the whole file.
+            body: what of it is Markdown: all but the front matter.
+            topic: the module of `lesson_code` in whose namespace its expressions stand; may be empty.
+        """
+        offset = source[: source.find(body)].count("\n") if body and body in source else 0
+        self.page = self.pages[uri] = Page(uri, source, offset, topic)
+        try:
+            self.page.names = self._page_names(topic)
+        except ValueError as error:
+            self.fault(0, "broken lesson code", str(error), "mend the module; the page follows")
+        for fence in FENCE.finditer(source):
+            head = source[fence.start() : source.find("\n", fence.start())]
+            if not re.search(r'\bid="[^"]+"', head):
+                line = source.count("\n", 0, fence.start()) + 1
+                self.fault(line, "unnamed example", head.strip(), 'give the block an id, such as id="worked-example"')
+
+    def _page_names(self, topic: str) -> Mapping[str, str]:
+        if topic not in self._names:
+            self._names[topic] = expressions.page_names(self.project.lessons, topic)
+        return self._names[topic]
+
+    def fault(self, line: int, kind: str, what: str, fix: str = "") -> None:
+        """Record a fault of the present page."""
+        self.faults.append(Fault(self.project.page(self.page.uri), line, kind, what, fix))
+
+    def failed(self, line: int, kind: str, what: str, fix: str = "") -> str:
+        """Record a fault and leave it in the page, where the editor sees it."""
+        self.fault(line, kind, what, fix)
+        said = html.escape(f"{kind}: {what}")
+        return tokens.put(Piece(f'<strong class="ln-fault" role="alert">{said}</strong>', f"{kind}: {what}"))
+
+    # What the macros do
+
+    def number(self, line: int, expression: str, form: str = "", source: str = "") -> str:
+        """A computed figure; see `live_numbers.macros`."""
+        figure = self._computed(line, "computed", expression, source)
+        if isinstance(figure, str):
+            return figure
+        try:
+            written = forms.write(figure.value, form)
+        except ValueError as error:
+            return self.failed(line, "unwritable figure", f"{figure.name}: {error}")
+        self.figures.append(
+            Figure("computed", figure.page, line, figure.name, figure.code, figure.value, written, figure.source)
+        )
+        return self._figure_token("data-expr", figure.name, figure.value, written, source)
+
+    def _computed(self, line: int, kind: str, expression: str, source: str = "") -> Figure | str:
+        """The value of an expression of the page, or the token of the fault."""
+        if not isinstance(expression, str):
+            return self.failed(line, "faulty call", f"number({expression!r}): the expression must be a text")
+        try:
+            name = expressions.normalise(expression)
+            code = expressions.canonical(name, self.page.names)
+        except ValueError as error:
+            return self.failed(line, "faulty expression", f"{expression}: {error}")
+        for key in filter(None, [source]):
+            try:
+                _, cited = sources.find(self.sources, key)
+            except ValueError as error:
+                return self.failed(line, "unknown source", f"{expression}: {error}")
+            if cited.value not in expressions.literals(name):
+                what = f"{name} does not contain {cited.value}, which {key} says"
+                return self.failed(line, "wrong source", what, "correct the expression or the source")
+            self._cite(key)
+        if not source and not expressions.uses_lesson_code(code):
+            what = f"{name} uses nothing of lesson_code and names no source"
+            return self.failed(line, "typed figure", what, "compute it, cite it, or mark an input with given(...)")
+        outcome = self.evaluator.figure(code)
+        if outcome.error or outcome.value is None:
+            return self.failed(line, "failing expression", f"{name}: {outcome.error}")
+        return Figure(kind, self.page.uri, line, name, code, outcome.value, source=source)
+
+    def _figure_token(self, attribute: str, name: str, value: Value, written: str, source: str = "") -> str:
+        self.page.shown.figures.add((attribute, name, written))
+        kind = "ln ln-cited" if source or attribute == "data-cited" else "ln"
+        note = f' data-source="{html.escape(source)}"' if source else ""
+        piece = (
+            f'<data class="{kind}" value="{html.escape(str(value))}" {attribute}="{html.escape(name)}"{note}>'
+            f"{html.escape(written)}</data>"
+        )
+        return tokens.put(Piece(piece, written, name))
+
+    def cited(self, line: int, key: str, form: str | None = None) -> str:
+        """A figure of a source, written as the source writes it unless a form is given."""
+        try:
+            _, figure = sources.find(self.sources, key)
+            written = figure.written if form is None else forms.write(figure.value, form)
+        except ValueError as error:
+            return self.failed(line, "unknown source", f"cited({key!r}): {error}")
+        self._cite(key)
+        return self._figure_token("data-cited", key, figure.value, written)
+
+    def _cite(self, key: str) -> None:
+        if key not in self.page.cited:
+            self.page.cited.append(key)
+
+    def given(self, line: int, value: Scalar, form: str = "") -> str:
+        """An input that the author chose; an expression or a block of the page must contain it."""
+        try:
+            written = forms.write(value, form)
+        except ValueError as error:
+            return self.failed(line, "unwritable figure", f"given({value!r}): {error}")
+        self.givens.append(Given(self.page.uri, line, value))
+        return self._figure_token("data-given", str(value), value, written)
+
+    def code(self, line: int, name: str) -> str:
+        """Code of `lesson_code`, by name."""
+        try:
+            path, source = shown_code.find(self.project.lessons, self.page.topic, name)
+        except (shown_code.MissingCode, SyntaxError) as error:
+            return self.failed(line, "missing code", str(error), "correct the name, or the region's comments")
+        self.page.shown.codes[name] = source
+        file = self.project.name(path)
+        return tokens.put(Piece(_highlighted(source, name, file), file))
+
+    def block(self, block_id: str, code: str) -> Outcome:
+        """Run an executed block of the page and remember what it printed."""
+        line = self.page.line_of(f'id="{block_id}"')
+        outcome = self.evaluator.block(code)
+        if block_id in self.page.shown.blocks:
+            self.fault(line, "unnamed example", f"two blocks are called {block_id!r}", "give each an id of its own")
+        if outcome.error:
+            self.fault(line, "failing example", f"{block_id}: {outcome.error}")
+        printed = str(outcome.value or "")
+        self.page.shown.blocks[block_id] = (code, printed)
+        lines: list[Value] = [*printed.rstrip("\n").split("\n")]
+        self.figures.append(Figure("printed", self.page.uri, line, f"output: {block_id}", code, lines))
+        return outcome
+
+    def series(self, line: int, expression: str) -> Figure | str:
+        """The values of a curve or a column: a list of numbers or texts, or the token of the fault."""
+        figure = self._computed(line, "series", expression)
+        if isinstance(figure, str):
+            return figure
+        if not isinstance(figure.value, list) or not all(type(v) in (int, float, str) for v in figure.value):
+            return self.failed(line, "faulty series", f"{figure.name}: a series is a list of numbers or texts")
+        self.figures.append(figure)
+        return figure
+
+    def is_computed(self, expression: str) -> bool:
+        """Whether an expression uses lesson code; a broken one is left to whoever evaluates it."""
+        try:
+            return expressions.uses_lesson_code(expressions.canonical(expression, self.page.names))
+        except ValueError:
+            return True
+
+    def value(self, line: int, expression: str) -> Figure | str:
+        """A value that a picture is drawn from and does not write out."""
+        return self._computed(line, "drawn", expression)
+
+    def axis(self, line: int, expression: str) -> Figure | str:
+        """The values of an axis, which the author chose: a list of numbers that needs no lesson code."""
+        try:
+            name = expressions.normalise(expression)
+        except ValueError as error:
+            return self.failed(line, "faulty expression", f"{expression}: {error}")
+        outcome = self.evaluator.figure(name)
+        if not isinstance(outcome.value, list):
+            return self.failed(line, "faulty series", f"{name}: {outcome.error or 'an axis is a list of numbers'}")
+        return Figure("drawn", self.page.uri, line, name, name, outcome.value)
+
+    def label(self, line: int, text: str) -> str:
+        """A text of a picture: figures in it computed, nothing typed."""
+        for _, number in self.allow.typed(TOKEN.sub(lint.HOLE, text)):
+            what = f"{number!r} in the label {tokens.plain(text)!r}"
+            self.fault(line, "typed number", what, "put number(...) or given(...) into the label")
+        return tokens.plain(text)
+
+    # What the pages amount to
+
+    def as_ledger(self, order: Iterable[str]) -> ledger.Pages:
+        """The ledger as this build would write it.
+
+        Args:
+            order: the pages in the order of the navigation.
+        """
+        by_page: dict[str, ledger.Entries] = {}
+        for figure in self.figures:
+            entries = by_page.setdefault(figure.page, {})
+            if figure.kind == "printed":
+                assert isinstance(figure.value, list)
+                entries[figure.name] = figure.value
+                continue
+            entry = entries.setdefault(figure.name, [figure.value])
+            if figure.written and figure.written not in entry[1:]:
+                entry.append(figure.written)
+        ordered = [uri for uri in order if uri in by_page]
+        return {uri: by_page[uri] for uri in [*ordered, *sorted(by_page.keys() - set(ordered))]}
+
+
+def _highlighted(source: str, name: str, file: str) -> str:
+    """The code as the theme shows it."""
+    shown = highlight(source, PythonLexer(), HtmlFormatter(cssclass="highlight", wrapcode=True, filename=file))
+    return f'<div class="ln-code" data-code="{html.escape(name)}">{shown}</div>'

@@ -1,0 +1,155 @@
+"""Tables and pictures on a page: from expressions to columns, or to a drawing, its caption and its values."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping
+
+from live_numbers import forms, pictures
+from live_numbers.build import Build, Figure
+from live_numbers.tokens import Piece, tokens
+
+
+def table(build: Build, line: int, columns: Mapping[str, str], forms_: Mapping[str, str]) -> str:
+    """A table whose columns are expressions that give lists; see `live_numbers.macros`."""
+    figures = []
+    for expression in columns.values():
+        computed = build.is_computed(expression)
+        figures.append(build.series(line, expression) if computed else build.axis(line, expression))
+    broken = [figure for figure in figures if isinstance(figure, str)]
+    if broken:
+        return "".join(broken)
+    heads = [build.label(line, head) for head in columns]
+    try:
+        cells = [
+            _cells(build, figure, forms_.get(head, ""))
+            for head, figure in zip(columns, figures, strict=True)
+            if isinstance(figure, Figure)
+        ]
+        rows = [list(row) for row in zip(*cells, strict=True)]
+    except ValueError as error:
+        return build.failed(line, "faulty table", str(error), "give every column the same number of values")
+    return tokens.put(Piece(f'<div class="ln-table">{_table(heads, rows)}</div>', ""))
+
+
+def line_chart(
+    build: Build,
+    line: int,
+    name: str,
+    x: str,
+    curves: Mapping[str, str],
+    *,
+    title: str,
+    x_label: str,
+    y_label: str,
+    caption: str,
+    y_unit: str = "",
+    y_form: str = "",
+) -> str:
+    """Curves over an axis; see `live_numbers.macros`."""
+    axis = build.axis(line, x)
+    figures = {label: build.series(line, expression) for label, expression in curves.items()}
+    broken = [figure for figure in (axis, *figures.values()) if isinstance(figure, str)]
+    if isinstance(axis, str) or broken:
+        return "".join(broken)
+    series = {build.label(line, label): figure for label, figure in figures.items() if isinstance(figure, Figure)}
+    try:
+        svg = pictures.line_chart(
+            axis.value,  # type: ignore[arg-type] - `axis` and `series` have made sure of lists of numbers
+            [pictures.Line(label, figure.value) for label, figure in series.items()],  # type: ignore[arg-type] - as above
+            name=name,
+            title=build.label(line, title),
+            x_label=build.label(line, x_label),
+            y_label=build.label(line, y_label),
+            y_unit=y_unit,
+        )
+        columns = [_cells(build, axis, ""), *(_cells(build, figure, y_form) for figure in series.values())]
+    except ValueError as error:
+        return build.failed(line, "faulty picture", f"{name}: {error}")
+    heads = [tokens.plain(x_label), *series]
+    return _figure(build, line, name, svg, caption, _table(heads, [list(row) for row in zip(*columns, strict=True)]))
+
+
+def strip(
+    build: Build,
+    line: int,
+    name: str,
+    sizes: str,
+    sent: str,
+    room: int,
+    *,
+    title: str,
+    caption: str,
+    labels: str,
+    window_label: str,
+    cut_label: str,
+    sent_label: str,
+    room_label: str,
+) -> str:
+    """A strip of messages and the window they must fit; see `live_numbers.macros`."""
+    blocks = build.series(line, sizes)
+    newest = build.value(line, sent)
+    names = build.value(line, labels)
+    if isinstance(blocks, str) or isinstance(newest, str) or isinstance(names, str):
+        return "".join(broken for broken in (blocks, newest, names) if isinstance(broken, str))
+    amounts, kept, texts = blocks.value, newest.value, names.value
+    if not isinstance(amounts, list) or type(kept) is not int or not isinstance(texts, list):
+        return build.failed(line, "faulty picture", f"{name}: sizes and labels are lists, sent is a whole number")
+    build.given(line, room)
+    cut = len(amounts) - kept
+    try:
+        parts = [
+            pictures.Part(int(str(size)), str(text), "cut" if index < cut else "sent")
+            for index, (size, text) in enumerate(zip(amounts, texts, strict=True))
+        ]
+        svg = pictures.bar_strip(
+            [*parts, pictures.Part(room, "", "room")],
+            name=name,
+            title=build.label(line, title),
+            window_label=build.label(line, window_label),
+            cut_label=build.label(line, cut_label),
+            sent_label=build.label(line, sent_label),
+            room_label=build.label(line, room_label),
+        )
+        cells = _cells(build, blocks, "")
+    except ValueError as error:
+        return build.failed(line, "faulty picture", f"{name}: {error}")
+    states = [cut_label if part.state == "cut" else sent_label for part in parts]
+    rows = [
+        [f"<td>{html.escape(part.label)}</td>", cell, f"<td>{html.escape(build.label(line, state))}</td>"]
+        for part, cell, state in zip(parts, cells, states, strict=True)
+    ]
+    return _figure(build, line, name, svg, caption, _table(["message", "tokens", ""], rows))
+
+
+def _cells(build: Build, figure: Figure, form: str) -> list[str]:
+    """The values of a series as cells of the table."""
+    assert isinstance(figure.value, list)
+    return [_cell(build, figure, value, form) for value in figure.value]
+
+
+def _figure(build: Build, line: int, name: str, svg: str, caption: str, table: str) -> str:
+    """The Markdown of a picture; what it says is remembered line by line."""
+    page = build.page
+    said = [tokens.plain(text) for text in pictures.texts(svg)]
+    page.shown.pictures[name] = said
+    build.figures.append(Figure("printed", page.uri, line, f"picture: {name}", "", list(said)))
+    drawing = tokens.put(Piece(f'<div data-picture="{name}">{svg}</div>', ""))
+    values = tokens.put(Piece(f'<details class="ln-values"><summary>The values</summary>{table}</details>', ""))
+    return (
+        f'\n\n<figure class="ln-picture" id="picture-{name}" markdown="1">\n\n{drawing}\n\n'
+        f'<figcaption markdown="span">{caption.strip()}</figcaption>\n\n{values}\n\n</figure>\n\n'
+    )
+
+
+def _cell(build: Build, figure: Figure, value: forms.Value, form: str) -> str:
+    """One value of a series as a cell of the table."""
+    written = forms.write(value, form)
+    build.page.shown.figures.add(("data-expr", figure.name, written))
+    return f'<td><data value="{html.escape(str(value))}" data-expr="{html.escape(figure.name)}">{written}</data></td>'
+
+
+def _table(heads: list[str], rows: list[list[str]]) -> str:
+    head = "".join(f'<th scope="col">{html.escape(text)}</th>' for text in heads)
+    body = "".join(f"<tr>{''.join(cells)}</tr>" for cells in rows)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

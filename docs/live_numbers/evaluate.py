@@ -1,0 +1,190 @@
+"""Values of expressions and output of blocks, from a worker process that runs the lesson code.
+
+An expression is evaluated once, however often it is quoted; as long as the code of `lesson_code` stays the same, a
+later build of the same process takes the value it already has.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import queue
+import subprocess
+import sys
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from live_numbers import worker
+from live_numbers.forms import Value
+from live_numbers.project import Project
+from live_numbers.worker import PACKAGE, READY
+
+SECONDS = 60.0
+"""How long one expression or block may take, unless `extra.live_numbers.seconds` in mkdocs.yml says otherwise."""
+
+PATIENCE = 3
+"""After so many runaways the rest is not tried: a build with a broken loop must end too."""
+
+STOPPED = "stopped: it did not end within"
+
+FIXED = {
+    "PYTHONHASHSEED": "0",
+    "TZ": "UTC",
+    "LC_ALL": "C.UTF-8",
+    "LANG": "C.UTF-8",
+    "COLUMNS": "80",
+    "LINES": "24",
+    "PYTHONDONTWRITEBYTECODE": "1",
+    "PYTHONUTF8": "1",
+    "NO_COLOR": "1",
+}
+OTHERWISE = FIXED | {"PYTHONHASHSEED": "1", "TZ": "Pacific/Kiritimati", "COLUMNS": "132"}
+"""The surroundings of the second opinion: a figure that depends on them is unstable."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of an expression or a block: a value (for a block: what it printed), or an error."""
+
+    value: Value | None = None
+    error: str = ""
+
+
+class Worker:
+    """One interpreter with the lesson code of one moment loaded."""
+
+    def __init__(self, root: Path, surroundings: dict[str, str], seconds: float) -> None:
+        """Start it and wait for its imports; `seconds` bounds them, and every request.
+
+        Args:
+            root: the folder that holds `lesson_code`.
+            surroundings: environment variables it runs under.
+            seconds: how long it may take to answer.
+        """
+        self.seconds = seconds
+        self.process = subprocess.Popen(
+            [sys.executable, "-P", worker.__file__, str(root)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            cwd=root,
+            env={**os.environ, **surroundings},
+            text=True,
+            encoding="utf-8",
+        )
+        self.answers: queue.SimpleQueue[str] = queue.SimpleQueue()
+        threading.Thread(target=_pump, args=(self.process.stdout, self.answers), daemon=True).start()
+        answer, error = self._receive()
+        self.failure = "" if answer == READY else f"{PACKAGE} cannot be imported: {error}"
+
+    def ask(self, request: dict[str, str]) -> Outcome:
+        """One answer; a worker that runs away or dies gives an error, and is no use afterwards."""
+        if self.failure:
+            return Outcome(error=self.failure)
+        assert self.process.stdin is not None
+        try:
+            self.process.stdin.write(json.dumps(request) + "\n")
+            self.process.stdin.flush()
+        except BrokenPipeError:
+            pass  # it has died: what it left behind says so
+        line, error = self._receive()
+        if error:
+            return Outcome(error=error)
+        answer: dict[str, Any] = json.loads(line)
+        return Outcome(answer.get("value"), answer.get("error", ""))
+
+    def _receive(self) -> tuple[str, str]:
+        """The next line of the worker, or what is wrong with it."""
+        try:
+            line = self.answers.get(timeout=self.seconds)
+        except queue.Empty:
+            self.close()
+            return "", f"{STOPPED} {self.seconds:g} seconds"
+        if not line:
+            return "", f"the code ended the interpreter (exit status {self.process.wait()})"
+        return line.strip(), ""
+
+    @property
+    def alive(self) -> bool:
+        """Whether it can be asked again."""
+        return self.process.poll() is None
+
+    def close(self) -> None:
+        """End the process."""
+        self.process.kill()
+        self.process.wait()
+        if self.process.stdin is not None:
+            with contextlib.suppress(BrokenPipeError):
+                self.process.stdin.close()
+
+
+def _pump(pipe: IO[str] | None, answers: queue.SimpleQueue[str]) -> None:
+    """Hand on every line of the pipe, and an empty one at its end."""
+    assert pipe is not None
+    with pipe:
+        for line in pipe:
+            answers.put(line)
+    answers.put("")
+
+
+class Evaluator:
+    """Answers for one state of the code."""
+
+    def __init__(self, project: Project, code_key: str, seconds: float = SECONDS) -> None:
+        """Nothing is started before the first question.
+
+        Args:
+            project: whose `lesson_code` is run.
+            code_key: `Project.code_key` of the code that the answers belong to.
+            seconds: the most that one expression or block may take.
+        """
+        self.project = project
+        self.code_key = code_key
+        self.seconds = seconds
+        self.asked = 0
+        self._ran_away = 0
+        self._worker: Worker | None = None
+        self._known: dict[tuple[str, str], Outcome] = {}
+
+    def figure(self, canonical: str) -> Outcome:
+        """The value of an expression whose names are written out in full."""
+        return self._answer("figure", canonical)
+
+    def block(self, code: str) -> Outcome:
+        """What a block prints."""
+        return self._answer("block", code)
+
+    def stable(self, kind: str, codes: list[str]) -> dict[str, bool]:
+        """A second opinion: whether a fresh interpreter, asked in reverse and elsewhere, gives the same answers."""
+        worker = Worker(self.project.root, OTHERWISE, self.seconds)
+        same = {}
+        for code in reversed(codes):
+            if not worker.alive and not worker.failure:
+                worker = Worker(self.project.root, OTHERWISE, self.seconds)
+            same[code] = worker.ask({kind: code}) == self._answer(kind, code)
+        worker.close()
+        return same
+
+    def close(self) -> None:
+        """End the worker; answers stay known."""
+        if self._worker is not None:
+            self._worker.close()
+        self._worker = None
+
+    def _answer(self, kind: str, code: str) -> Outcome:
+        known = self._known.get((kind, code))
+        if known is None:
+            known = self._known[kind, code] = self._ask(kind, code)
+        return known
+
+    def _ask(self, kind: str, code: str) -> Outcome:
+        if self._ran_away >= PATIENCE:
+            return Outcome(error=f"not run: {PATIENCE} before it did not end")
+        if self._worker is None or not (self._worker.alive or self._worker.failure):
+            self._worker = Worker(self.project.root, FIXED, self.seconds)
+        self.asked += 1
+        outcome = self._worker.ask({kind: code})
+        self._ran_away += outcome.error.startswith(STOPPED)
+        return outcome

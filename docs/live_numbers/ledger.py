@@ -1,0 +1,106 @@
+"""The ledger: the accepted value of every computed figure and of every example output.
+
+A TOML file, one line a figure, grouped by page in page order. A figure's line holds its expression, its exact
+value and the forms in which the page writes it; an example's lines are the lines it printed.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+import tempfile
+import tomllib
+from pathlib import Path
+
+from live_numbers.forms import Value
+
+Entries = dict[str, list[Value]]
+Pages = dict[str, Entries]
+
+HEAD = """\
+# The accepted figures of the site, page by page: expression = [exact value, "as written", ...].
+# An example or a picture has the lines it prints. Written by `live-numbers accept`; not meant to be edited.
+"""
+
+
+class LedgerError(ValueError):
+    """The ledger cannot be read; the text names the line."""
+
+
+def read(path: Path) -> Pages:
+    """The accepted figures by page and expression; none where there is no ledger yet."""
+    if not path.exists():
+        return {}
+    try:
+        pages = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise LedgerError(f"the ledger cannot be read: {error}") from error
+    for page, entries in pages.items():
+        if not isinstance(entries, dict) or not all(isinstance(entry, list) for entry in entries.values()):
+            raise LedgerError(f"the ledger cannot be read: [{page}] holds something that is no list of values")
+    return pages
+
+
+def text(pages: Pages) -> str:
+    """The ledger as it is written to its file."""
+    parts = [HEAD]
+    for page, entries in pages.items():
+        parts.append(f"\n[{_key(page)}]\n")
+        parts += [_line(name, entry) for name, entry in entries.items()]
+    return "".join(parts)
+
+
+def write(path: Path, pages: Pages) -> None:
+    """Replace the ledger in one step: a crash leaves the old one or the new one."""
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".numbers.", suffix=".tmp")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text(pages))
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def diff(old: Pages, new: Pages) -> str:
+    """The lines that leave and the lines that come, for a person to read."""
+    lines = difflib.unified_diff(
+        text(old).splitlines(), text(new).splitlines(), "accepted", "computed now", lineterm="", n=0
+    )
+    return "\n".join(line for line in lines if not line.startswith("@@"))
+
+
+def line_of(path: Path, page: str, name: str) -> int:
+    """The line of the ledger on which an entry begins; 0 where it cannot be found."""
+    inside = False
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        if line.startswith("["):
+            inside = line == f"[{_key(page)}]"
+        elif inside and line.startswith(f"{_key(name)} = "):
+            return number
+    return 0
+
+
+def is_example(name: str) -> bool:
+    """Whether an entry holds printed lines (an example, a picture) and no expression."""
+    return name.startswith(("output: ", "picture: "))
+
+
+def _line(name: str, entry: list[Value]) -> str:
+    if not is_example(name):
+        return f"{_key(name)} = {_json(entry)}\n"
+    return f"{_key(name)} = [\n" + "".join(f"  {_json(line)},\n" for line in entry) + "]\n"
+
+
+def _key(name: str) -> str:
+    """A TOML key: quoted as it stands where that is possible, for the reader's sake."""
+    return f"'{name}'" if "'" not in name and name.isprintable() else _json(name)
+
+
+def _json(value: Value) -> str:
+    """A value as JSON, which is TOML too once the one character TOML forbids is escaped."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

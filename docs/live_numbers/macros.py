@@ -1,0 +1,267 @@
+"""What mkdocs-macros loads: the macros of the pages, and the hooks that open and close a page and a build.
+
+Pages call the macros between `[[=` and `=]]`:
+
+* `number(expression, form="", source="")`: a computed figure;
+* `cited(key, form=None)`: a figure of a source, by `source.figure`;
+* `given(value, form="")`: an input that the author chose, which an expression or a block of the page contains;
+* `code(name)`: code of `lesson_code` by name;
+* `table({heading: expression, ...})`: columns of computed values;
+* `line_chart(...)`, `strip(...)`: pictures, see `live_numbers.drawing`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import logging
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+import jinja2
+import jinja2.meta
+import markdown_exec
+from mkdocs.exceptions import BuildError
+from mkdocs.utils import CountHandler, clean_directory
+
+from live_numbers import drawing, gate, provenance
+from live_numbers.build import Build
+from live_numbers.evaluate import SECONDS, Evaluator
+from live_numbers.faults import report
+from live_numbers.project import Project
+from live_numbers.tokens import tokens
+
+PAGE_DONE = "live_numbers_page_is_done"
+_collected: list[Build] | None = None
+_evaluator: Evaluator | None = None
+_build: Build | None = None
+_warnings: list[str] = []
+
+
+class _KeepWarnings(logging.Handler):
+    """Keeps what the builder warns of: each warning is a fault, in a plain build too."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Remember a warning."""
+        _warnings.append(record.getMessage())
+
+
+_keeper = _KeepWarnings(logging.WARNING)
+
+
+@contextmanager
+def collecting() -> Iterator[list[Build]]:
+    """Builds within end without a verdict and are put into the list: for the command, which judges them itself."""
+    global _collected
+    _collected = builds = []
+    try:
+        yield builds
+    finally:
+        _collected = None
+
+
+def serving() -> bool:
+    """Whether `mkdocs serve` is running: then faults are shown, and nothing is ended."""
+    context = click.get_current_context(silent=True)
+    return context is not None and context.info_name == "serve"
+
+
+def current() -> Build:
+    """The running build."""
+    assert _build is not None, "mkdocs-macros has not called define_env"
+    return _build
+
+
+# What mkdocs-macros calls
+
+
+def define_env(env: Any) -> None:
+    """Begin a build: called by mkdocs-macros before the first page."""
+    global _build, _evaluator
+    project = Project(Path(env.conf["config_file_path"]).resolve().parent)
+    settings = env.conf["extra"].get("live_numbers", {})
+    key = project.code_key()
+    if _evaluator is None or _evaluator.project != project or _evaluator.code_key != key:
+        if _evaluator is not None:
+            _evaluator.close()
+        _evaluator = Evaluator(project, key, float(settings.get("seconds", SECONDS)))
+    tokens.pieces.clear()
+    _build = Build(project, _evaluator)
+    for macro in (number, cited, given, code, table, line_chart, strip):
+        env.macro(_forgiving(macro), macro.__name__)
+    env.macro(_finished, PAGE_DONE)
+    markdown_exec.formatters["python"] = _run_block
+    _listen()
+
+
+def on_pre_page_macros(env: Any) -> None:
+    """Begin a page: check its macros as far as that goes without running them."""
+    build, page = current(), env.page
+    uri = page.file.src_uri
+    source = page.file.content_string
+    folder, _, name = uri.rpartition("/")
+    topic = page.meta.get("topic", name.removesuffix(".md") if folder == "lessons" else "")
+    build.begin(uri, source, env.markdown, topic)
+    if page.meta.get("render_macros") is False:
+        return
+    marks = env.env.variable_start_string, env.env.variable_end_string
+    if _check_macros(build, env):
+        env.markdown += f"\n\n{marks[0]} {PAGE_DONE}() {marks[1]}\n"
+    else:
+        build.page.finished = True
+        faults = "\n".join(f"- {fault.body}" for fault in build.faults if fault.file == build.project.page(uri))
+        env.markdown = f"# {page.meta.get('title', uri)}\n\nThis page cannot be rendered:\n\n{faults}\n"
+
+
+def on_post_page_macros(env: Any) -> None:
+    """End a page: nothing may have gone wrong unseen; its sources and numbers follow the text."""
+    build = current()
+    if not build.page.finished and env.page.meta.get("render_macros") is not False:
+        what = " ".join(env.markdown.split("```")[0].replace("#", "").split())
+        build.fault(0, "failing macro", what, "correct the call")
+    if env.page.title:
+        env.page.title = tokens.plain(env.page.title)
+    env.markdown += provenance.sections(build, build.page)
+
+
+def on_post_build(env: Any) -> None:
+    """End a build: publish it, or say all that is wrong with it and leave nothing to publish."""
+    build = current()
+    logging.getLogger("mkdocs").removeHandler(_keeper)
+    order = [page.file.src_uri for page in env.variables["navigation"].pages]
+    site = Path(env.conf["site_dir"])
+    urls = {page.file.src_uri: page.file.dest_uri for page in env.variables["files"].documentation_pages() for page in [page.page]}
+    build.faults += gate.judge(build, site, urls, order, list(dict.fromkeys(_warnings)))
+    if _collected is not None:
+        _collected.append(build)
+    elif build.faults and serving():
+        gate.show_faults(build, site, urls)
+        logging.getLogger("mkdocs.live_numbers").error("\n%s", report(build.faults))
+    elif build.faults:
+        clean_directory(str(site))
+        raise BuildError("\n" + report(build.faults))
+    if not serving():
+        build.evaluator.close()
+
+
+# The macros
+
+
+def number(expression: str, form: str = "", source: str = "") -> str:
+    """A computed figure.
+
+    Args:
+        expression: what a reader would type after importing the page's module.
+        form: how it is written, see `live_numbers.forms`.
+        source: `source.figure` whose value stands in the expression, for a figure that rests on it.
+    """
+    return current().number(_line(), expression, form, source)
+
+
+def cited(key: str, form: str | None = None) -> str:
+    """A figure of a source: `cited("qwen3-8b-card.parameters")`, written as there or in the given form."""
+    return current().cited(_line(), key, form)
+
+
+def given(value: int | float | str, form: str = "") -> str:
+    """An input: an expression or an executed block of this page must contain it, or the build fails."""
+    return current().given(_line(), value, form)
+
+
+def code(name: str) -> str:
+    """Code of `lesson_code`: a function, a class, a module, or a marked region as `module:region`."""
+    return current().code(_line(), name)
+
+
+def table(columns: dict[str, str], forms: dict[str, str] | None = None) -> str:
+    """A table: each heading with an expression that gives the column's values, and forms by heading."""
+    return drawing.table(current(), _line(), columns, forms or {})
+
+
+def line_chart(name: str, x: str, curves: dict[str, str], caption: str = "", caller: Any = None, **options: str) -> str:
+    """Curves: `x` and each curve are expressions that give lists; see `live_numbers.drawing.line_chart`."""
+    said = caller() if caller else caption
+    return drawing.line_chart(current(), _line(), name, x, curves, caption=said, **options)  # type: ignore[arg-type] - the page names them
+
+
+def strip(name: str, sizes: str, sent: str, room: int, caption: str = "", caller: Any = None, **options: str) -> str:
+    """Messages and their window; see `live_numbers.drawing.strip`."""
+    said = caller() if caller else caption
+    return drawing.strip(current(), _line(), name, sizes, sent, room, caption=said, **options)
+
+
+def _finished() -> str:
+    """The last call of every page: a page without it did not render."""
+    current().page.finished = True
+    return ""
+
+
+def _forgiving(macro: Callable[..., str]) -> Callable[..., str]:
+    """The macro, for which a call with the wrong arguments is a fault of the page and not the end of the build."""
+
+    signature = inspect.signature(macro)
+
+    def call(*args: Any, **kwargs: Any) -> str:
+        try:
+            signature.bind(*args, **kwargs)
+        except TypeError as error:
+            what, fix = f"{macro.__name__}(...): {error}", "see docs/contributing.md for the arguments"
+            return current().failed(_line(), "faulty call", what, fix)
+        return macro(*args, **kwargs)
+
+    return call
+
+
+def _line() -> int:
+    """The line of the page's file from which the running macro was called."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        template = frame.f_globals.get("__jinja_template__")
+        if template is not None:
+            return int(template.get_corresponding_lineno(frame.f_lineno)) + current().page.offset
+        frame = frame.f_back  # type: ignore[assignment] - the last one is None
+    return 0
+
+
+def _check_macros(build: Build, env: Any) -> bool:
+    """Look for broken macro syntax and unknown names, all at once; whether there are none."""
+    try:
+        tree = env.env.parse(env.markdown)
+    except jinja2.TemplateSyntaxError as error:
+        build.fault(error.lineno + build.page.offset, "broken macro", error.message or str(error), "mend the call")
+        return False
+    known = set(env.variables) | set(env.page.meta) | set(env.env.globals)
+    unknown = jinja2.meta.find_undeclared_variables(tree) - known
+    for name in sorted(unknown):
+        lines = sorted({node.lineno for node in tree.find_all(jinja2.nodes.Name) if node.name == name})
+        for line in lines:
+            build.fault(line + build.page.offset, "undefined name", name, "correct the name")
+    return not unknown
+
+
+def _run_block(code: str, md: Any, **options: Any) -> str:
+    """An executed block, in place of markdown-exec's own runner: run apart, bounded in time, its output kept."""
+    block_id = options.get("id") or "unnamed"
+    outcome = current().block(block_id, code)
+    options |= {"source": options.get("source") or "above", "result": options.get("result") or "text"}
+    printed = outcome.error or str(outcome.value or "")
+    shown = markdown_exec.base_format(language="python", run=lambda *_, **__: printed, code=code, md=md, **options)
+    kind = "ln-block ln-fault" if outcome.error else "ln-block"
+    return type(shown)(f'<div class="{kind}" data-block="{block_id}">{shown}</div>')
+
+
+def _listen() -> None:
+    """Keep every warning of the builder, with -q too; under serve a warning must not end the server."""
+    _warnings.clear()
+    logger = logging.getLogger("mkdocs")
+    logger.removeHandler(_keeper)
+    logger.addHandler(_keeper)
+    for name, child in logging.root.manager.loggerDict.items():
+        if name.startswith("mkdocs.") and isinstance(child, logging.Logger) and not child.isEnabledFor(logging.WARNING):
+            child.setLevel(logging.WARNING)
+    if serving():
+        for handler in [handler for handler in logger.handlers if isinstance(handler, CountHandler)]:
+            logger.removeHandler(handler)  # it would turn `strict: true` into the end of the server

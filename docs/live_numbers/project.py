@@ -1,0 +1,61 @@
+"""Where the files of a project lie."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Project:
+    """The folders and files of one site, all found from the folder of its `mkdocs.yml`."""
+
+    root: Path
+
+    @property
+    def docs(self) -> Path:
+        """The pages."""
+        return self.root / "docs"
+
+    @property
+    def lessons(self) -> Path:
+        """The package whose figures the pages quote."""
+        return self.root / "lesson_code"
+
+    @property
+    def tests(self) -> Path:
+        """The tests that assert them."""
+        return self.root / "tests"
+
+    @property
+    def ledger(self) -> Path:
+        """The accepted values."""
+        return self.docs / "numbers.lock"
+
+    @property
+    def sources(self) -> Path:
+        """The cited figures."""
+        return self.docs / "sources.toml"
+
+    @property
+    def typed_numbers(self) -> Path:
+        """The numbers that may stand typed."""
+        return self.docs / "typed_numbers.toml"
+
+    def name(self, path: Path) -> str:
+        """A path as messages show it: relative to the project, with forward slashes."""
+        return path.relative_to(self.root).as_posix() if path.is_relative_to(self.root) else str(path)
+
+    def page(self, uri: str) -> str:
+        """The file of a page, as messages show it."""
+        return self.name(self.docs / uri)
+
+    def code_key(self) -> str:
+        """A digest of every file of `lesson_code`: the same key means the same code."""
+        digest = hashlib.sha256()
+        for path in sorted(self.lessons.rglob("*")):
+            if path.is_file() and "__pycache__" not in path.parts:
+                digest.update(f"{self.name(path)}\0{path.stat().st_size}\0".encode())
+                digest.update(path.read_bytes())
+        return digest.hexdigest()

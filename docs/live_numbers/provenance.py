@@ -1,0 +1,88 @@
+"""Where every figure of a page comes from, as two lists at its end: the sources and the numbers."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterable
+
+from live_numbers.build import Build, Figure, Page
+from live_numbers.evidence import Assertion
+from live_numbers.tokens import Piece, tokens
+
+DEFINED = re.compile(r"lesson_code(?:\.\w+)+")
+
+
+def sections(build: Build, page: Page) -> str:
+    """The Markdown to put behind a page: nothing where it quotes no figure."""
+    parts = []
+    if page.cited:
+        parts.append("## Sources {#sources}\n\n" + _block(_sources(build, page)))
+    figures = [figure for figure in build.figures if figure.page == page.uri and figure.kind != "printed"]
+    if figures:
+        parts.append("## Numbers on this page {#numbers-on-this-page}\n\n" + _block(_numbers(build, figures)))
+    return "\n\n" + "\n\n".join(parts) + "\n" if parts else ""
+
+
+def _block(content: str) -> str:
+    return tokens.put(Piece(content, ""))
+
+
+def _sources(build: Build, page: Page) -> str:
+    """Each source once, with the words that were taken from it."""
+    items = []
+    for name in dict.fromkeys(key.partition(".")[0] for key in page.cited):
+        source = build.sources[name]
+        figures = [source.figures[key.partition(".")[2]] for key in page.cited if key.partition(".")[0] == name]
+        quotes = dict.fromkeys(figure.quote for figure in figures)
+        page.shown.quotes |= {source.title, source.author, source.read, source.note, *quotes}
+        said = "".join(f"<li><q data-quote='{html.escape(name)}'>{html.escape(quote)}</q></li>" for quote in quotes)
+        details = [f"{_quoted(source.author, name)}:", f'<a href="{html.escape(source.address)}">{_quoted(source.title, name)}</a>']
+        details.append(f"({_quoted(source.read, name)})")
+        if source.note:
+            details.append(f"{_quoted(source.note, name)}")
+        items.append(f'<li id="source-{html.escape(name)}">{" ".join(details)}<ul>{said}</ul></li>')
+    return f'<ul class="ln-sources">{"".join(items)}</ul>'
+
+
+def _quoted(text: str, name: str) -> str:
+    return f'<span data-quote="{html.escape(name)}">{html.escape(text)}</span>'
+
+
+def _numbers(build: Build, figures: list[Figure]) -> str:
+    """Each expression once: value, expression, the code that computes it, the test that asserts it."""
+    by_name: dict[str, list[Figure]] = {}
+    for figure in figures:
+        by_name.setdefault(figure.name, []).append(figure)
+    items = []
+    for name, uses in by_name.items():
+        first = uses[0]
+        written = dict.fromkeys(figure.written for figure in uses if figure.written)
+        values = ", ".join(
+            f'<data value="{html.escape(str(first.value))}" data-expr="{html.escape(name)}">{html.escape(text)}</data>'
+            for text in written
+        )
+        facts = [f"computed by {_codes(sorted(set(DEFINED.findall(first.code))))}"] if DEFINED.search(first.code) else []
+        if first.source:
+            facts.append(f'from the source <a href="#source-{first.source.partition(".")[0]}">{first.source}</a>')
+        facts.append(_asserted(build.asserted.get(first.code, [])))
+        items.append(
+            f"<dt>{values or 'the values of a picture'}</dt>"
+            f"<dd><code>{html.escape(name)}</code><br>{'; '.join(facts)}</dd>"
+        )
+    return (
+        '<details class="ln-numbers"><summary>Every computed figure of this page, the code that computes it and the '
+        f"test that asserts it</summary><dl>{''.join(items)}</dl></details>"
+    )
+
+
+def _codes(names: Iterable[str]) -> str:
+    return ", ".join(f"<code>{html.escape(name)}</code>" for name in names)
+
+
+def _asserted(assertions: list[Assertion]) -> str:
+    """Which test asserts a figure, and where its expected value comes from."""
+    if not assertions:
+        return '<strong class="ln-fault">asserted by no test</strong>'
+    first = assertions[0]
+    return f"asserted {first.how} in {_codes([first.test])}"

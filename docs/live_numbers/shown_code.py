@@ -1,0 +1,87 @@
+"""Code on a page, taken from `lesson_code` by the name of a function, a class, a module or a marked region.
+
+A region is what stands between the comments `# region: NAME` and `# endregion` of a module.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import textwrap
+from pathlib import Path
+
+
+class MissingCode(ValueError):
+    """There is no code of that name."""
+
+
+def find(lessons: Path, topic: str, name: str) -> tuple[Path, str]:
+    """The file that holds the named code, and the code.
+
+    Args:
+        lessons: the package `lesson_code`.
+        topic: the page's module, in which a bare name is looked up first.
+        name: `truncate`, `kv_memory.kv_bytes`, `conversation.store.Store`, a module's name, or
+            `context_window:walk` for the region `walk`.
+
+    Raises:
+        MissingCode: nothing has that name; the text lists what the module has.
+    """
+    dotted, _, region = name.partition(":")
+    parts = dotted.split(".")
+    if parts[0] == lessons.name:
+        parts = parts[1:]
+    path, rest = _module(lessons, parts)
+    if path is None:
+        path, rest = _module(lessons, topic.split("."))
+        rest = parts
+    if path is None:
+        raise MissingCode(f"there is no module for {name!r} in {lessons.name}")
+    source = path.read_text(encoding="utf-8")
+    if region:
+        return path, _region(source, region, name)
+    if not rest:
+        return path, source.rstrip()
+    return path, _definition(source, rest, name)
+
+
+def _module(lessons: Path, parts: list[str]) -> tuple[Path | None, list[str]]:
+    """The longest run of parts that names a module, and what is left of them."""
+    for count in range(len(parts), 0, -1):
+        base = lessons.joinpath(*parts[:count])
+        for path in (base.with_suffix(".py"), base / "__init__.py"):
+            if path.is_file():
+                return path, parts[count:]
+    return None, parts
+
+
+def _region(source: str, region: str, name: str) -> str:
+    found = re.search(rf"^[ \t]*# region: {re.escape(region)}[ \t]*\n(.*?)^[ \t]*# endregion", source, re.M | re.S)
+    if found is None:
+        known = re.findall(r"# region: (.+)", source)
+        raise MissingCode(f"there is no region for {name!r}: the module has {', '.join(known) or 'none'}")
+    return textwrap.dedent(found[1]).strip("\n")
+
+
+def _definition(source: str, parts: list[str], name: str) -> str:
+    """The source of a function, a class, a method or an assigned name, decorators included."""
+    body: list[ast.stmt] = ast.parse(source).body
+    for depth, part in enumerate(parts):
+        matches = [statement for statement in body if part in _names(statement)]
+        if not matches:
+            known = sorted(name for statement in body for name in _names(statement))
+            raise MissingCode(f"there is no code for {name!r}: the module has {', '.join(known) or 'nothing'}")
+        statement = matches[-1]
+        if depth < len(parts) - 1:
+            body = getattr(statement, "body", [])
+    first = min([statement.lineno, *(d.lineno for d in getattr(statement, "decorator_list", []))])
+    lines = source.splitlines()[first - 1 : statement.end_lineno]
+    return textwrap.dedent("\n".join(lines))
+
+
+def _names(statement: ast.stmt) -> list[str]:
+    """What a top-level statement defines."""
+    if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return [statement.name]
+    targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
+    return [target.id for target in targets if isinstance(target, ast.Name)]

@@ -1,0 +1,1 @@
+"""What the lessons teach, on the standard library alone: one module a lesson."""
