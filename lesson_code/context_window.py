@@ -31,9 +31,7 @@ def count_tokens(text: str) -> int:
     return len(text.split())
 
 
-def total_tokens(
-    messages: list[Message], counter: Callable[[str], int] = count_tokens, per_message: int = 0
-) -> int:
+def total_tokens(messages: list[Message], counter: Callable[[str], int] = count_tokens, per_message: int = 0) -> int:
     """Add up the tokens of a chat.
 
     Args:
@@ -67,6 +65,9 @@ def truncate(
     Raises:
         TypeError: The content of a message is not text, or a number is not whole.
         ValueError: The pinned messages or the newest turn do not fit, or a number is negative.
+
+    >>> [message["content"] for message in truncate(CAT_CHAT, 12)]
+    ['Reply in French.', 'What is my cat called?']
     """
     _check_whole("limit", limit)
     sizes = _sizes(messages, counter, per_message)
@@ -168,8 +169,7 @@ def _text(index: int, message: Message) -> str:
         if not isinstance(value, str):
             kind = "missing or None" if value is None else f"a {type(value).__name__}"
             raise TypeError(
-                f"message {index}: {key} is {kind}, not text; "
-                "for tool calls and media see the window-policies lesson"
+                f"message {index}: {key} is {kind}, not text; for tool calls and media see the window-policies lesson"
             )
     return message["content"]
 

@@ -112,8 +112,7 @@ def _check_full_attention(cfg: Mapping[str, Any]) -> None:
         others.append("layer_types")
     if others:
         raise ValueError(
-            f"the formula holds for full attention in every layer only, and there is {', '.join(others)}; "
-            f"{ELSEWHERE}"
+            f"the formula holds for full attention in every layer only, and there is {', '.join(others)}; {ELSEWHERE}"
         )
 
 
@@ -131,9 +130,7 @@ def _value_size(cfg: Mapping[str, Any]) -> int:
     """Return the bytes of one value in the model's own number format."""
     dtype = cfg.get("dtype") if cfg.get("torch_dtype") is None else cfg["torch_dtype"]
     if not isinstance(dtype, str) or dtype not in BYTES_PER_VALUE:
-        raise ValueError(
-            f"torch_dtype (or dtype) is {dtype!r}, not one of {', '.join(BYTES_PER_VALUE)}; {ELSEWHERE}"
-        )
+        raise ValueError(f"torch_dtype (or dtype) is {dtype!r}, not one of {', '.join(BYTES_PER_VALUE)}; {ELSEWHERE}")
     return BYTES_PER_VALUE[dtype]
 
 

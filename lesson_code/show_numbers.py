@@ -41,6 +41,7 @@ SOURCE_BASED: dict[str, list[str]] = {
         "8_200_000_000",
         "8_200_000_000 * BYTES_PER_VALUE['bfloat16']",
         "8_200_000_000 * BYTES_PER_VALUE['bfloat16'] / 10**9",
+        "8_200_000_000 * BYTES_PER_VALUE['bfloat16'] / kv_bytes_at_max_context(load_config())",
     ],
 }
 
@@ -51,6 +52,14 @@ CALLS: dict[str, list[str]] = {
         # The worked example.
         "[count_tokens(message['content']) for message in CAT_CHAT]",
         "total_tokens(CAT_CHAT)",
+        "total_tokens(CAT_CHAT[:1])",
+        "12 - total_tokens(CAT_CHAT[:1])",
+        "total_tokens(CAT_CHAT[5:])",
+        "12 - total_tokens(CAT_CHAT[:1]) - total_tokens(CAT_CHAT[5:])",
+        "total_tokens(CAT_CHAT[4:5])",
+        "12 - total_tokens(CAT_CHAT[:1]) - total_tokens(CAT_CHAT[4:])",
+        "total_tokens(CAT_CHAT[3:4])",
+        "total_tokens(CAT_CHAT[2:3])",
         "len(truncate(CAT_CHAT, 12))",
         "total_tokens(truncate(CAT_CHAT, 12))",
         "12 - total_tokens(truncate(CAT_CHAT, 12))",
@@ -61,6 +70,7 @@ CALLS: dict[str, list[str]] = {
         "total_tokens(truncate(CAT_CHAT, 1_000))",
         # Reading it all again.
         "tokens_read(3, 10)",
+        "[tokens_read(n, 10) - tokens_read(n - 1, 10) for n in range(1, 4)]",
         "[2 * n - 1 for n in range(1, 6)]",
         "[tokens_read(n, 50) - tokens_read(n - 1, 50) for n in range(1, 6)]",
         "[tokens_read(n, 50) for n in range(1, 6)]",
@@ -79,12 +89,13 @@ CALLS: dict[str, list[str]] = {
         "tokens_read(40, 50, 450)",
         "tokens_read(5, 50, 450)",
         "tokens_read(40, 50, 450) - tokens_read(5, 50, 450)",
-        "400 // 50",
+        "len(truncate([filler('user', 50)] * 10, 400))",
         "[tokens_read(n, 50, 400) - tokens_read(n - 1, 50, 400) for n in range(5, 11)]",
         "(tokens_read(10, 50, 400) - tokens_read(9, 50, 400)) // 50",
         "tokens_read(10, 50, 400)",
         # The strip of messages.
         "[total_tokens([message]) for message in STRIP_CHAT]",
+        "len(STRIP_CHAT)",
         "len(truncate(STRIP_CHAT, 190 - 40))",
         "total_tokens(truncate(STRIP_CHAT, 190 - 40))",
         "total_tokens(truncate(STRIP_CHAT, 190 - 40)) + 40",
@@ -98,14 +109,20 @@ CALLS: dict[str, list[str]] = {
         "round(attention_pairs(40_960) / attention_pairs(20_480), 3)",
         # Check yourself.
         "[total_tokens([message]) for message in QUIZ_CHAT]",
+        "10 - total_tokens(QUIZ_CHAT[:1])",
+        "10 - total_tokens(QUIZ_CHAT[:1]) - total_tokens(QUIZ_CHAT[5:])",
+        "10 - total_tokens(QUIZ_CHAT[:1]) - total_tokens(QUIZ_CHAT[4:])",
+        "total_tokens(QUIZ_CHAT[3:4])",
         "[total_tokens([message]) for message in truncate(QUIZ_CHAT, 10)]",
         "total_tokens(truncate(QUIZ_CHAT, 10))",
         "tokens_read(12, 40)",
+        "[tokens_read(n, 40, 200) - tokens_read(n - 1, 40, 200) for n in range(1, 13)]",
         "tokens_read(12, 40, 200)",
     ],
     "kv_memory": [
         *SOURCE_BASED["kv_memory"],
         # For one token, then at growing lengths.
+        "BYTES_PER_VALUE['bfloat16']",
         "BYTES_PER_VALUE[load_config()['torch_dtype']]",
         "kv_bytes_per_token(load_config())",
         "kv_bytes_per_token(load_config()) / 2**10",

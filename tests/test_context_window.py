@@ -1,5 +1,4 @@
 """Lesson 1, the window: every figure of the page, every hand-worked case, every error."""
-# ruff: noqa: SIM300 -- the expected value comes first, worked out by hand in the open
 
 import copy
 import doctest
@@ -61,6 +60,14 @@ def test_worked_example_sizes() -> None:
     """The table of the worked example would show other sizes."""
     assert [3, 4, 2, 3, 2, 5] == [count_tokens(message["content"]) for message in CAT_CHAT]
     assert [3, 4, 2, 3, 2, 5] == [total_tokens([message]) for message in CAT_CHAT]
+    assert [
+        "Reply in French.",
+        "My cat is Biscuit.",
+        "Joli nom.",
+        "I like tea.",
+        "Moi aussi.",
+        "What is my cat called?",
+    ] == [message["content"] for message in CAT_CHAT]
     assert 6 == len(CAT_CHAT)
     assert ["system", "user", "assistant", "user", "assistant", "user"] == [m["role"] for m in CAT_CHAT]
 
@@ -77,6 +84,10 @@ def test_worked_example_at_12_step_by_step() -> None:
     """The walk the page explains would not be the walk the code takes."""
     # 12 - 3 pinned = 9; messages 6 and 5 take 5 + 2, message 4 has 3 and finds 2; reply 5 goes.
     assert 12 - 3 == 12 - total_tokens(CAT_CHAT[:1])
+    assert 3 == total_tokens(CAT_CHAT[:1])
+    assert 5 == total_tokens(CAT_CHAT[5:])
+    assert 9 - 5 == 12 - total_tokens(CAT_CHAT[:1]) - total_tokens(CAT_CHAT[5:])
+    assert 2 == total_tokens(CAT_CHAT[4:5])
     assert 9 - 5 - 2 == 12 - total_tokens(CAT_CHAT[:1]) - total_tokens(CAT_CHAT[4:])
     assert 3 == total_tokens(CAT_CHAT[3:4])
     # Message 3 has 2 tokens and would fit the spare ones, but message 4 would be a hole.
@@ -143,6 +154,9 @@ def test_check_yourself_truncation() -> None:
     assert ["system", "user", "assistant", "user", "assistant", "user"] == [m["role"] for m in QUIZ_CHAT]
     # Budget 10 - 2 = 8; the newest leaves 5, the reply leaves 1, 6 does not fit; the reply goes.
     assert 10 - 2 == 10 - total_tokens(QUIZ_CHAT[:1])
+    assert 8 - 3 == 10 - total_tokens(QUIZ_CHAT[:1]) - total_tokens(QUIZ_CHAT[5:])
+    assert 8 - 3 - 4 == 10 - total_tokens(QUIZ_CHAT[:1]) - total_tokens(QUIZ_CHAT[4:])
+    assert 6 == total_tokens(QUIZ_CHAT[3:4])
     assert [QUIZ_CHAT[0], QUIZ_CHAT[5]] == truncate(QUIZ_CHAT, 10)
     assert [2, 3] == [total_tokens([message]) for message in truncate(QUIZ_CHAT, 10)]
     assert 1 + 1 == len(truncate(QUIZ_CHAT, 10))
@@ -303,15 +317,11 @@ def test_the_input_stays_as_it_was() -> None:
         (None, "missing or None"),
     ],
 )
-@pytest.mark.parametrize(
-    "ask", [total_tokens, lambda chat: truncate(chat, 1_000), lambda chat: truncate(chat, 1)]
-)
+@pytest.mark.parametrize("ask", [total_tokens, lambda chat: truncate(chat, 1_000), lambda chat: truncate(chat, 1)])
 def test_content_that_is_not_text(content: object, kind: str, ask: Callable[[list[Message]], object]) -> None:
     """Pictures and tool calls would be counted as nothing, or fail without saying where."""
     chat = [*CAT_CHAT[:3], {"role": "user", "content": content}, filler("user", 1)]
-    expected = (
-        f"message 3: content is {kind}, not text; for tool calls and media see the window-policies lesson"
-    )
+    expected = f"message 3: content is {kind}, not text; for tool calls and media see the window-policies lesson"
     with pytest.raises(TypeError, match=f"^{re.escape(expected)}$"):
         ask(chat)  # type: ignore[arg-type]
 
@@ -502,9 +512,7 @@ def test_the_figure_in_an_error_is_the_least_limit_that_works() -> None:
             needed = int(re.findall(r"\d+", str(error))[0])
             fired["refused"] += 1
             assert total_tokens(truncate(chat, needed, keep_system=False)) <= needed
-            with pytest.raises(
-                ValueError, match=f"newest turn needs {needed} tokens, the limit is {needed - 1}"
-            ):
+            with pytest.raises(ValueError, match=f"newest turn needs {needed} tokens, the limit is {needed - 1}"):
                 truncate(chat, needed - 1, keep_system=False)
 
     check()
@@ -533,6 +541,7 @@ def test_each_message_is_counted_once(limit: int) -> None:
 def test_proof_that_it_works() -> None:
     """The smallest example of re-reading would not add up."""
     assert 10 + 30 + 50 == tokens_read(3, 10)
+    assert [10, 30, 50] == [tokens_read(n, 10) - tokens_read(n - 1, 10) for n in range(1, 4)]
     assert 10 + 30 + 30 == tokens_read(3, 10, 30)
     assert 10 + 30 + 30 == tokens_read(3, 10, window=30)
     assert 10 + 30 + 50 == tokens_read(3, 10, 50)
@@ -579,15 +588,11 @@ def test_written_and_read() -> None:
     """Ten and twenty replies would not be written once and read five and ten times."""
     assert 10 * (50 + 50) == total_tokens([filler("user", 50), filler("assistant", 50)] * 10)
     assert 50 * 10 * 10 == tokens_read(10, 50)
-    assert 5_000 / 1_000 == tokens_read(10, 50) / total_tokens(
-        [filler("user", 50), filler("assistant", 50)] * 10
-    )
+    assert 5_000 / 1_000 == tokens_read(10, 50) / total_tokens([filler("user", 50), filler("assistant", 50)] * 10)
     assert 5_000 / 1_000 == tokens_read(10, 50) / (2 * 10 * 50)
     assert 20 * (50 + 50) == total_tokens([filler("user", 50), filler("assistant", 50)] * 20)
     assert 50 * 20 * 20 == tokens_read(20, 50)
-    assert 20_000 / 2_000 == tokens_read(20, 50) / total_tokens(
-        [filler("user", 50), filler("assistant", 50)] * 20
-    )
+    assert 20_000 / 2_000 == tokens_read(20, 50) / total_tokens([filler("user", 50), filler("assistant", 50)] * 20)
     assert 20_000 / 2_000 == tokens_read(20, 50) / (2 * 20 * 50)
 
 
@@ -617,6 +622,7 @@ def test_a_window_of_450_makes_re_reading_linear() -> None:
 def test_a_window_of_400_holds_eight_and_sends_seven() -> None:
     """The orphan reply would be sent, which shows that the cut is not that of truncate."""
     assert 8 == 400 // 50
+    assert 400 // 50 == len(truncate([filler("user", 50)] * 10, 400))
     assert 7 == (tokens_read(10, 50, 400) - tokens_read(9, 50, 400)) // 50
     assert [7 * 50] * 6 == [tokens_read(n, 50, 400) - tokens_read(n - 1, 50, 400) for n in range(5, 11)]
     assert [350, 350, 350, 350, 350, 350] == [
@@ -626,9 +632,27 @@ def test_a_window_of_400_holds_eight_and_sends_seven() -> None:
     assert 50 + 150 + 250 + 350 + 6 * 350 == tokens_read(10, 50, 400)
 
 
+def test_the_tables_of_the_page() -> None:
+    """A column would show something else than its heading says."""
+    assert [1, 3, 5, 7, 9] == [(tokens_read(n, 50) - tokens_read(n - 1, 50)) // 50 for n in range(1, 6)]
+    # Ten replies to ten questions are 20 messages of 50 tokens.
+    assert [20 * 50, 40 * 50] == [total_tokens([filler("user", 50), filler("assistant", 50)] * n) for n in (10, 20)]
+    assert [50 * 10 * 10, 50 * 20 * 20] == [tokens_read(n, 50) for n in (10, 20)]
+
+
+def test_the_curve_of_the_window() -> None:
+    """The straight line of the picture would be drawn somewhere else."""
+    # The first five replies read 50, 150, ... 450 tokens, every later one 450.
+    assert [50, 200, 450, 800, 1_250] + [1_250 + 450 * n for n in range(1, 16)] == [
+        tokens_read(n, 50, 450) for n in range(1, 21)
+    ]
+    assert 1_250 + 450 * 15 == tokens_read(20, 50, 450)
+
+
 def test_check_yourself_re_reading() -> None:
     """Question 5 would have another answer."""
     assert 40 * 12 * 12 == tokens_read(12, 40)
+    assert [40, 120] + [200] * 10 == [tokens_read(n, 40, 200) - tokens_read(n - 1, 40, 200) for n in range(1, 13)]
     assert 40 + 120 + 200 + 9 * 200 == tokens_read(12, 40, 200)
 
 
@@ -670,9 +694,11 @@ def test_what_was_cut_never_comes_back() -> None:
 def test_the_window_is_that_of_truncate(monkeypatch: pytest.MonkeyPatch) -> None:
     """The capped figures would come from a formula, or the work grow with the square of the replies."""
     handed: list[int] = []
+    roles: set[str] = set()
 
     def spy(messages: list[Message], limit: int, counter: Callable[[str], int]) -> list[Message]:
         handed.append(len(messages))
+        roles.update(message["role"] for message in messages)
         return truncate(messages, limit, counter=counter)
 
     monkeypatch.setattr(context_window, "truncate", spy)
@@ -683,6 +709,7 @@ def test_the_window_is_that_of_truncate(monkeypatch: pytest.MonkeyPatch) -> None
     tokens_read(10, 50, 400)
     # The fifth question makes nine; from then on it is the seven that were sent, a reply and a question.
     assert [9] * 6 == handed
+    assert {"user", "assistant"} == roles
     handed.clear()
     tokens_read(1_000, 50)
     tokens_read(1_000, 50, 10**9)
@@ -708,9 +735,7 @@ def test_attention_pairs() -> None:
 
 def test_twice_the_prompt_is_four_times_the_pairs() -> None:
     """The ratio to half the size would not come close to four."""
-    assert round((1_000 * 1_001 / 2) / (500 * 501 / 2), 3) == round(
-        attention_pairs(1_000) / attention_pairs(500), 3
-    )
+    assert round((1_000 * 1_001 / 2) / (500 * 501 / 2), 3) == round(attention_pairs(1_000) / attention_pairs(500), 3)
     assert round((2_000 * 2_001 / 2) / (1_000 * 1_001 / 2), 3) == round(
         attention_pairs(2_000) / attention_pairs(1_000), 3
     )
@@ -741,4 +766,4 @@ def test_the_gemini_window_in_words() -> None:
 def test_examples_in_docstrings() -> None:
     """An example that a reader sees in the code would show another result."""
     result = doctest.testmod(context_window)
-    assert (0, 3) == (result.failed, result.attempted)
+    assert (0, 4) == (result.failed, result.attempted)

@@ -1,5 +1,4 @@
 """Lesson 1, the attention cache: every figure of the page, every hand-worked case, every refusal."""
-# ruff: noqa: SIM300 -- the expected value comes first, worked out by hand in the open
 
 import contextlib
 import doctest
@@ -155,15 +154,11 @@ def test_one_pair_for_each_query_head() -> None:
     assert 2 * 36 * 32 * 128 * 2 == kv_bytes_per_token(load_config() | {"num_key_value_heads": 32})
     assert 589_824 == kv_bytes_per_token(load_config() | {"num_key_value_heads": 32})
     assert 2 * 36 * 32 * 128 * 2 == kv_bytes_per_token(load_config() | {"num_key_value_heads": None})
-    assert 32 / 8 == kv_bytes_per_token(load_config() | {"num_key_value_heads": 32}) / kv_bytes_per_token(
-        load_config()
-    )
+    assert 32 / 8 == kv_bytes_per_token(load_config() | {"num_key_value_heads": 32}) / kv_bytes_per_token(load_config())
     assert 32 // 8 == kv_bytes_per_token(load_config() | {"num_key_value_heads": 32}) // kv_bytes_per_token(
         load_config()
     )
-    assert 40_960 * 2 * 36 * 32 * 128 * 2 == kv_bytes_at_max_context(
-        load_config() | {"num_key_value_heads": 32}
-    )
+    assert 40_960 * 2 * 36 * 32 * 128 * 2 == kv_bytes_at_max_context(load_config() | {"num_key_value_heads": 32})
     assert 22.5 * 1_024**3 == kv_bytes_at_max_context(load_config() | {"num_key_value_heads": 32})
     assert 4 * 5.625 == kv_bytes_at_max_context(load_config() | {"num_key_value_heads": 32}) / 2**30
 
@@ -171,6 +166,10 @@ def test_one_pair_for_each_query_head() -> None:
 def test_weights() -> None:
     """The parameters of the model card would not weigh 16.4 gigabytes."""
     assert 8_200_000_000 * 2 == 8_200_000_000 * BYTES_PER_VALUE["bfloat16"]
+    assert 16 // 8 == BYTES_PER_VALUE["bfloat16"]
+    assert 8_200_000_000 * 2 / (40_960 * 2 * 36 * 8 * 128 * 2) == 8_200_000_000 * BYTES_PER_VALUE[
+        "bfloat16"
+    ] / kv_bytes_at_max_context(load_config())
     assert 16.4 == 8_200_000_000 * BYTES_PER_VALUE["bfloat16"] / 10**9
     assert 40_960 == 32_768 + 8_192
 
@@ -394,9 +393,7 @@ def test_fields_that_only_some_files_need(name: str) -> None:
 
 def test_heads_that_do_not_share_evenly() -> None:
     """The size of a head would be rounded."""
-    with pytest.raises(
-        ValueError, match=f"^hidden_size 30 does not divide by num_attention_heads 4{POINTER}"
-    ):
+    with pytest.raises(ValueError, match=f"^hidden_size 30 does not divide by num_attention_heads 4{POINTER}"):
         kv_bytes_per_token(without("head_dim") | {"hidden_size": 30})
 
 
@@ -439,7 +436,7 @@ def test_load_config_reads_the_file_it_is_given(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (b"<html>", "not JSON"),
+        (b"<html>", r"not JSON \(Expecting value: line 1 column 1 \(char 0\)\)$"),
         (b"", "not JSON"),
         (b'{"a": 1', "not JSON"),
         (b"\xff\xfe\xfa", "not JSON"),
@@ -550,6 +547,20 @@ def test_fetch_config_without_an_address() -> None:
     """A mistyped address would be a traceback of its own kind."""
     with pytest.raises(OSError, match=r"^no configuration from nowhere: unknown url type"):
         fetch_config("nowhere")
+
+
+def test_the_curves_and_the_table_of_the_page() -> None:
+    """The lines of the picture would be drawn somewhere else, or the table would compare something else."""
+    # 2 x 36 layers x 8 pairs x 128 numbers x 2 bytes for a token; with 32 pairs four times that.
+    a_token = 2 * 36 * 8 * 128 * 2
+    assert [a_token * 4_096 * n for n in range(11)] == [kv_bytes(load_config(), n) for n in range(0, 40_961, 4_096)]
+    assert [4 * a_token * 4_096 * n for n in range(11)] == [
+        kv_bytes(load_config() | {"num_key_value_heads": 32}, n) for n in range(0, 40_961, 4_096)
+    ]
+    assert [a_token, 4 * a_token] == [kv_bytes_per_token(load_config() | {"num_key_value_heads": n}) for n in (8, 32)]
+    assert [a_token * 40_960, 4 * a_token * 40_960] == [
+        kv_bytes_at_max_context(load_config() | {"num_key_value_heads": n}) for n in (8, 32)
+    ]
 
 
 def test_examples_in_docstrings() -> None:

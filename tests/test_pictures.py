@@ -29,8 +29,7 @@ def strip(name: str = "strip", sizes: tuple[int, ...] = (30, 20, 40, 25, 35, 40)
     """Draw a strip whose first two blocks are cut and whose last one is the room for the reply."""
     states = ["cut", "cut", *["sent"] * (len(sizes) - 3), "room"]
     parts = [
-        Part(size, f"block {number}", state)
-        for number, (size, state) in enumerate(zip(sizes, states, strict=True))
+        Part(size, f"block {number}", state) for number, (size, state) in enumerate(zip(sizes, states, strict=True))
     ]
     words = {"window_label": "140-token window", "cut_label": "forgotten", "sent_label": "read"}
     return bar_strip(parts, **{"name": name, "title": "Strip", "room_label": "reply", **words, **changes})
@@ -48,9 +47,7 @@ def numbers(path: str) -> list[tuple[float, float]]:
 
 def curve(svg: str, number: int) -> list[tuple[float, float]]:
     """Read the points of the longest stroke in the colour of a curve."""
-    strokes = etree.fromstring(svg).iterfind(
-        f".//{SVG}path[@stroke='var(--ln-series-{number})'][@fill='none']"
-    )
+    strokes = etree.fromstring(svg).iterfind(f".//{SVG}path[@stroke='var(--ln-series-{number})'][@fill='none']")
     return max((numbers(stroke.get("d")) for stroke in strokes), key=len)
 
 
@@ -122,9 +119,7 @@ def test_a_picture_leaves_size_font_and_colours_to_the_page(svg: str) -> None:
     assert not [value for value in values if re.fullmatch(r"#[0-9a-fA-F]{3,8}", value)]
     assert not [value for value in values if "DejaVu" in value or "rgb" in value]
     paints = {element.get(key) for element in root.iter() for key in ("fill", "stroke")} - {None, "none"}
-    assert all(
-        re.fullmatch(r"currentColor|var\(--ln-[a-z]+(-[1-4])?\)|url\(#[\w-]+\)", paint) for paint in paints
-    )
+    assert all(re.fullmatch(r"currentColor|var\(--ln-[a-z]+(-[1-4])?\)|url\(#[\w-]+\)", paint) for paint in paints)
 
 
 @pytest.mark.parametrize("svg", PICTURES)
@@ -189,6 +184,12 @@ def test_a_curve_passes_through_its_data(number: int, values: list[int]) -> None
         assert 20_000 * (y - up[0]) / (up[20_000] - up[0]) == pytest.approx(value, abs=2)
 
 
+def test_a_curve_of_many_points_keeps_them_all() -> None:
+    """If this failed, a long curve would be drawn through fewer points than were measured."""
+    many = list(range(300))
+    assert len(curve(chart(x=many, lines=[Line("a", many)]), 1)) == 300
+
+
 def test_a_band_runs_along_the_ends_of_its_intervals() -> None:
     """If this failed, the intervals would seem narrower or wider than they are."""
     svg = chart(lines=[Line("a", [5] * 20, low=[0] * 20, high=[10] * 20)])
@@ -209,9 +210,7 @@ def test_blocks_are_as_wide_as_their_tokens(sizes: tuple[int, ...]) -> None:
     assert middles == pytest.approx(expected, abs=0.02)
 
 
-@pytest.mark.parametrize(
-    "sizes", [(1, 60, 2, 3, 1, 45, 1, 1, 60, 5, 8, 2, 60, 1, 1, 33, 2, 1, 12, 60), (1,) * 20]
-)
+@pytest.mark.parametrize("sizes", [(1, 60, 2, 3, 1, 45, 1, 1, 60, 5, 8, 2, 60, 1, 1, 33, 2, 1, 12, 60), (1,) * 20])
 def test_every_number_of_a_crowded_strip_has_a_place_of_its_own(sizes: tuple[int, ...]) -> None:
     """If this failed, numbers would stand on top of each other, or one would be missing."""
     svg = strip(sizes=sizes)
@@ -233,6 +232,8 @@ def test_what_was_cut_differs_in_more_than_colour() -> None:
     root = etree.fromstring(strip())
     looks = [title.getparent().attrib for title in root.iter(f"{SVG}title") if title.get("id") is None]
     cut, sent, room = looks[0], looks[2], looks[5]
+    colours = [text.get("fill") for text in root.iter(f"{SVG}text") if text.text.isdigit()]
+    assert colours == ["var(--ln-cut)"] * 2 + ["var(--ln-paper)"] * 3 + ["currentColor"]
     assert cut["fill"].startswith("url(#strip-")
     assert "stroke-dasharray" in cut
     assert sent["fill"] == "var(--ln-series-1)"
@@ -246,9 +247,7 @@ def test_curves_differ_in_more_than_colour() -> None:
     strokes = [path for path in root.iter(f"{SVG}path") if path.get("stroke-width") == "2"][:4]
     assert len({path.get("stroke-dasharray") for path in strokes}) == 4
     outlines = {use.get("href") for use in root.iter(f"{SVG}use")}
-    assert (
-        len({path.get("d") for path in root.iter(f"{SVG}path") if "#" + path.get("id", "") in outlines}) >= 5
-    )
+    assert len({path.get("d") for path in root.iter(f"{SVG}path") if "#" + path.get("id", "") in outlines}) >= 5
 
 
 @pytest.mark.parametrize(
@@ -263,9 +262,7 @@ def test_curves_differ_in_more_than_colour() -> None:
 )
 def test_ticks_for_bytes_are_binary(most: float, ticks: list[str]) -> None:
     """If this failed, the ticks for bytes would not be the numbers that the text speaks of."""
-    svg = line_chart(
-        [0, 1], [Line("a", [0, most])], x_label="x", y_label="y", name="a", title="t", y_unit="bytes"
-    )
+    svg = line_chart([0, 1], [Line("a", [0, most])], x_label="x", y_label="y", name="a", title="t", y_unit="bytes")
     assert texts(svg)[2:-3] == ticks
 
 
@@ -357,9 +354,7 @@ def test_a_chart_that_would_be_wrong_is_refused(changes: dict[str, object], mess
         ([Part(1, "", "sent")], {"title": ""}, "needs an alternative text"),
     ],
 )
-def test_a_strip_that_would_be_wrong_is_refused(
-    parts: list[Part], words: dict[str, str], message: str
-) -> None:
+def test_a_strip_that_would_be_wrong_is_refused(parts: list[Part], words: dict[str, str], message: str) -> None:
     """If this failed, a wrong or broken strip would be published without a word."""
     with pytest.raises(ValueError, match=message):
         bar_strip(parts, **{"name": "s", "title": "t", **words})

@@ -1,5 +1,4 @@
 """The printer of lesson 1: every figure with its call, and the comparison with the live file."""
-# ruff: noqa: SIM300 -- the expected value comes first, worked out by hand in the open
 
 import ast
 import os
@@ -79,9 +78,7 @@ def test_the_list_of_calls() -> None:
     for name, calls in CALLS.items():
         assert len(set(calls)) == len(calls)
         assert SOURCE_BASED[name] == calls[: len(SOURCE_BASED[name])]
-        assert all(
-            call in SOURCE_BASED[name] for call in calls if not re.search("[a-z]", call) and "//" not in call
-        )
+        assert all(call in SOURCE_BASED[name] for call in calls if not re.search("[a-z]", call))
 
 
 def test_help_and_unknown_options(capsys: pytest.CaptureFixture[str]) -> None:
@@ -120,9 +117,7 @@ def test_fetch_equal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixt
     assert (f"{CONFIG_URL} equals the snapshot: 26 fields\n", "") == capsys.readouterr()
 
 
-def test_fetch_from_another_address(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_fetch_from_another_address(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """The reader could not ask a mirror."""
     asked = live(monkeypatch, load_config())
     assert 0 == main(["--fetch", "http://mirror/config.json"])
@@ -164,9 +159,7 @@ def test_differences_field_by_field() -> None:
 # As the reader starts it.
 
 
-def test_exit_status_of_the_command(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_exit_status_of_the_command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """The shell would be told that all is well when it is not."""
     monkeypatch.setattr(sys, "argv", ["show_numbers", "--fetch", "nowhere"])
     with pytest.raises(SystemExit) as stop:

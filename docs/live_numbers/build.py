@@ -7,10 +7,14 @@ remembered with the ledger, the tests and the rendered page.
 
 from __future__ import annotations
 
+import ast
+import builtins
+import difflib
 import html
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
@@ -91,6 +95,7 @@ class Build:
         self.givens: list[Given] = []
         self.pages: dict[str, Page] = {}
         self.page = Page("")
+        self.navigation: list[str] = []
         self.sources, source_faults = sources.read(project)
         self.allow, allow_faults = lint.read_allow_list(project)
         self.faults += source_faults + allow_faults
@@ -101,8 +106,13 @@ class Build:
             fix = "restore it from version control, or delete it and run `live-numbers accept`"
             self.faults.append(Fault(project.name(project.ledger), 0, "unreadable ledger", str(error), fix))
         self.asserted: dict[str, list[evidence.Assertion]] = {}
-        for assertion in evidence.assertions(project.tests, project.lessons):
-            self.asserted.setdefault(assertion.expression, []).append(assertion)
+        self.tests_readable = True
+        try:
+            for assertion in evidence.assertions(project.tests, project.lessons):
+                self.asserted.setdefault(assertion.expression, []).append(assertion)
+        except ValueError as error:
+            self.tests_readable = False
+            self.faults.append(self._broken_python(error))
         self._names: dict[str, Mapping[str, str]] = {}
 
     # Pages
@@ -121,12 +131,18 @@ class Build:
         try:
             self.page.names = self._page_names(topic)
         except ValueError as error:
-            self.fault(0, "broken lesson code", str(error), "mend the module; the page follows")
+            self.faults.append(self._broken_python(error))
         for fence in FENCE.finditer(source):
             head = source[fence.start() : source.find("\n", fence.start())]
             if not re.search(r'\bid="[^"]+"', head):
                 line = source.count("\n", 0, fence.start()) + 1
                 self.fault(line, "unnamed example", head.strip(), 'give the block an id, such as id="worked-example"')
+
+    def _broken_python(self, error: ValueError) -> Fault:
+        """A file that does not parse, as a fault of that file."""
+        place, _, what = str(error).partition(": ")
+        file, _, line = place.rpartition(":")
+        return Fault(self.project.name(Path(file)), int(line), "broken code", what, "mend it; the pages follow")
 
     def _page_names(self, topic: str) -> Mapping[str, str]:
         if topic not in self._names:
@@ -165,7 +181,7 @@ class Build:
             return self.failed(line, "faulty call", f"number({expression!r}): the expression must be a text")
         try:
             name = expressions.normalise(expression)
-            code = expressions.canonical(name, self.page.names)
+            code = expressions.canonical(name, self.page.names, self.project.lessons)
         except ValueError as error:
             return self.failed(line, "faulty expression", f"{expression}: {error}")
         for key in filter(None, [source]):
@@ -177,6 +193,11 @@ class Build:
                 what = f"{name} does not contain {cited.value}, which {key} says"
                 return self.failed(line, "wrong source", what, "correct the expression or the source")
             self._cite(key)
+        unknown = expressions.free_names(ast.parse(code, mode="eval")) - set(dir(builtins)) - {expressions.LESSONS}
+        if unknown:
+            near = difflib.get_close_matches(min(unknown), self.page.names, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"the page's module is {self.page.topic or 'none'}"
+            return self.failed(line, "undefined name", f"{name}: {', '.join(sorted(unknown))}", hint)
         if not source and not expressions.uses_lesson_code(code):
             what = f"{name} uses nothing of lesson_code and names no source"
             return self.failed(line, "typed figure", what, "compute it, cite it, or mark an input with given(...)")
@@ -222,7 +243,7 @@ class Build:
         """Code of `lesson_code`, by name."""
         try:
             path, source = shown_code.find(self.project.lessons, self.page.topic, name)
-        except (shown_code.MissingCode, SyntaxError) as error:
+        except (shown_code.MissingCodeError, SyntaxError) as error:
             return self.failed(line, "missing code", str(error), "correct the name, or the region's comments")
         self.page.shown.codes[name] = source
         file = self.project.name(path)
@@ -255,7 +276,9 @@ class Build:
     def is_computed(self, expression: str) -> bool:
         """Whether an expression uses lesson code; a broken one is left to whoever evaluates it."""
         try:
-            return expressions.uses_lesson_code(expressions.canonical(expression, self.page.names))
+            return expressions.uses_lesson_code(
+                expressions.canonical(expression, self.page.names, self.project.lessons)
+            )
         except ValueError:
             return True
 
@@ -263,16 +286,20 @@ class Build:
         """A value that a picture is drawn from and does not write out."""
         return self._computed(line, "drawn", expression)
 
-    def axis(self, line: int, expression: str) -> Figure | str:
-        """The values of an axis, which the author chose: a list of numbers that needs no lesson code."""
+    def axis(self, line: int, expression: str, columns: Iterable[str]) -> Figure | str:
+        """The values that columns or curves run over, as a list: `range(1, 6)`, which must stand in one of them."""
         try:
             name = expressions.normalise(expression)
+            within = any(name in other for other in map(expressions.normalise, columns) if other != name)
         except ValueError as error:
             return self.failed(line, "faulty expression", f"{expression}: {error}")
-        outcome = self.evaluator.figure(name)
-        if not isinstance(outcome.value, list):
-            return self.failed(line, "faulty series", f"{name}: {outcome.error or 'an axis is a list of numbers'}")
-        return Figure("drawn", self.page.uri, line, name, name, outcome.value)
+        if not within:
+            what = f"{name} uses nothing of lesson_code and stands in no expression beside it"
+            return self.failed(line, "typed figure", what, "compute it, or write what the other expressions run over")
+        outcome = self.evaluator.figure(f"list({name})")
+        if outcome.error:
+            return self.failed(line, "failing expression", f"{name}: {outcome.error}")
+        return Figure("drawn", self.page.uri, line, name, name, outcome.value or [])
 
     def label(self, line: int, text: str) -> str:
         """A text of a picture: figures in it computed, nothing typed."""
@@ -283,12 +310,13 @@ class Build:
 
     # What the pages amount to
 
-    def as_ledger(self, order: Iterable[str]) -> ledger.Pages:
-        """The ledger as this build would write it.
+    def in_order(self, uris: Iterable[str]) -> list[str]:
+        """Pages in the order of the navigation; those it does not name follow by name."""
+        places = {uri: place for place, uri in enumerate(self.navigation)}
+        return sorted(uris, key=lambda uri: (places.get(uri, len(places)), uri))
 
-        Args:
-            order: the pages in the order of the navigation.
-        """
+    def as_ledger(self) -> ledger.Pages:
+        """The ledger as this build would write it."""
         by_page: dict[str, ledger.Entries] = {}
         for figure in self.figures:
             entries = by_page.setdefault(figure.page, {})
@@ -299,8 +327,7 @@ class Build:
             entry = entries.setdefault(figure.name, [figure.value])
             if figure.written and figure.written not in entry[1:]:
                 entry.append(figure.written)
-        ordered = [uri for uri in order if uri in by_page]
-        return {uri: by_page[uri] for uri in [*ordered, *sorted(by_page.keys() - set(ordered))]}
+        return {uri: by_page[uri] for uri in self.in_order(by_page)}
 
 
 def _highlighted(source: str, name: str, file: str) -> str:

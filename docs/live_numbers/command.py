@@ -12,7 +12,7 @@ import urllib.request
 from pathlib import Path
 
 from live_numbers import evidence, expressions, gate, ledger, macros, sources
-from live_numbers.build import Build, Figure
+from live_numbers.build import Build
 from live_numbers.evaluate import Evaluator
 from live_numbers.faults import Fault, report
 from live_numbers.project import Project
@@ -21,15 +21,15 @@ RIGHT, WRONG, UNUSABLE, UNREACHABLE = 0, 1, 2, 3
 FETCH_SECONDS = 30
 
 
-class Unusable(Exception):
+class UnusableError(Exception):
     """The command cannot do what was asked; the text says why."""
 
 
-def survey(project: Project) -> tuple[Build, list[str]]:
-    """Build the site aside and return what was found, and the pages in the order of the navigation.
+def survey(project: Project) -> Build:
+    """Build the site aside and return what was found.
 
     Raises:
-        Unusable: the site cannot be built at all.
+        UnusableError: the site cannot be built at all.
     """
     os.environ.setdefault("NO_MKDOCS_2_WARNING", "1")
     from mkdocs.commands.build import build as build_site
@@ -38,24 +38,25 @@ def survey(project: Project) -> tuple[Build, list[str]]:
 
     config_file = project.root / "mkdocs.yml"
     if not config_file.is_file():
-        raise Unusable(f"{config_file} does not exist: run this where mkdocs.yml lies")
+        raise UnusableError(f"{config_file} does not exist: run this where mkdocs.yml lies")
     logging.getLogger("mkdocs").addHandler(logging.NullHandler())
     with tempfile.TemporaryDirectory(prefix="live-numbers-") as folder, macros.collecting() as builds:
         try:
             config = load_config(str(config_file), site_dir=folder, strict=False)
             config.plugins.on_startup(command="build", dirty=False)
             build_site(config)
-            order = [page.file.src_uri for page in config.plugins["macros"].variables["navigation"].pages]
         except (MkDocsException, SystemExit) as error:
-            raise Unusable(f"the site cannot be built: {error}") from error
+            raise UnusableError(f"the site cannot be built: {error}") from error
     if not builds:
-        raise Unusable("mkdocs.yml does not load live_numbers through mkdocs-macros")
-    return builds[0], order
+        raise UnusableError("mkdocs.yml does not load live_numbers through mkdocs-macros")
+    return builds[0]
 
 
 def confirm(build: Build) -> tuple[int, list[Fault]]:
     """Run the tests that assert the figures; how many figures are confirmed, and a fault for each that is not."""
-    figures = {f.code: f for f in reversed(build.figures) if f.kind in ("computed", "series") and f.code in build.asserted}
+    figures = {
+        f.code: f for f in reversed(build.figures) if f.kind in ("computed", "series") and f.code in build.asserted
+    }
     wanted = [assertion for code in figures for assertion in build.asserted[code]]
     proof = evidence.run(wanted, build.project.root)
     faults = []
@@ -75,7 +76,7 @@ def confirm(build: Build) -> tuple[int, list[Fault]]:
 
 def check(project: Project) -> int:
     """The gate, without writing anything."""
-    build, _ = survey(project)
+    build = survey(project)
     confirmed, faults = confirm(build)
     faults += build.faults
     if faults:
@@ -96,14 +97,14 @@ def check(project: Project) -> int:
 
 def accept(project: Project, target: str | None) -> int:
     """Write the ledger anew, for all that changed, for a page, or for an expression."""
-    build, order = survey(project)
+    build = survey(project)
     _, faults = confirm(build)
     faults += [fault for fault in build.faults if fault.kind not in gate.CHANGES]
     if faults:
         print(report(faults), file=sys.stderr)
         print("nothing was accepted: mend this first", file=sys.stderr)
         return WRONG
-    new = build.as_ledger(order)
+    new = build.as_ledger()
     if target is not None:
         new = _only(target, build.accepted, new)
     if new == build.accepted and project.ledger.exists():
@@ -123,24 +124,30 @@ def _only(target: str, old: ledger.Pages, new: ledger.Pages) -> ledger.Pages:
         return {uri: new[uri] if uri == page else pages[uri] for uri in new if uri == page or uri in pages}
     name = target if ledger.is_example(target) else expressions.normalise(target)
     if not any(name in entries for entries in [*old.values(), *new.values()]):
-        raise Unusable(f"{target!r} is neither a page nor a figure of one")
+        raise UnusableError(f"{target!r} is neither a page nor a figure of one")
     for uri, entries in new.items():
         if name in entries:
             pages.setdefault(uri, {})[name] = entries[name]
     for uri, entries in pages.items():
         if name not in new.get(uri, {}):
             entries.pop(name, None)
-    ordered = {uri: {key: pages[uri][key] for key in [*new[uri], *pages[uri]] if key in pages[uri]} for uri in new if uri in pages}
-    return {uri: entries for uri, entries in (ordered | {u: e for u, e in pages.items() if u not in new}).items() if entries}
+    ordered = {
+        uri: {key: pages[uri][key] for key in [*new[uri], *pages[uri]] if key in pages[uri]}
+        for uri in new
+        if uri in pages
+    }
+    return {
+        uri: entries for uri, entries in (ordered | {u: e for u, e in pages.items() if u not in new}).items() if entries
+    }
 
 
 def show(project: Project, page: str | None) -> int:
     """Every figure of the pages, or of one page, with its expression."""
-    build, order = survey(project)
+    build = survey(project)
     wanted = page.removeprefix("docs/") if page else None
     if wanted is not None and wanted not in build.pages:
-        raise Unusable(f"there is no page {page!r}: there are {', '.join(build.pages)}")
-    for uri in sorted(build.pages, key=lambda uri: order.index(uri) if uri in order else len(order)):
+        raise UnusableError(f"there is no page {page!r}: there are {', '.join(build.pages)}")
+    for uri in build.in_order(build.pages):
         rows = _rows(build, uri)
         if rows and wanted in (None, uri):
             print(f"{uri}")
@@ -165,16 +172,18 @@ def _rows(build: Build, uri: str) -> list[tuple[str, str, str]]:
 def explain(project: Project, expression: str) -> int:
     """Value, code and tests of one expression."""
     names: dict[str, str] = {}
-    topics = sorted(path.stem for path in project.lessons.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists())
+    topics = sorted(
+        path.stem for path in project.lessons.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()
+    )
     for topic in topics:
         if not topic.startswith("_"):
             names = {**expressions.page_names(project.lessons, topic), **names}
-    code = expressions.canonical(expressions.normalise(expression), names)
+    code = expressions.canonical(expressions.normalise(expression), names, project.lessons)
     evaluator = Evaluator(project, project.code_key())
     outcome = evaluator.figure(code)
     evaluator.close()
     if outcome.error:
-        raise Unusable(f"{expression}: {outcome.error}")
+        raise UnusableError(f"{expression}: {outcome.error}")
     print(f"{expression} = {outcome.value!r}")
     print(f"in full: {code}")
     found = [a for a in evidence.assertions(project.tests, project.lessons) if a.expression == code]
@@ -182,7 +191,9 @@ def explain(project: Project, expression: str) -> int:
         print(f"asserted {assertion.how}: {assertion.expected}  ({assertion.test}, line {assertion.line})")
     if not found:
         print("asserted by no test")
-    quoted = [page for page, entries in ledger.read(project.ledger).items() if expressions.normalise(expression) in entries]
+    quoted = [
+        page for page, entries in ledger.read(project.ledger).items() if expressions.normalise(expression) in entries
+    ]
     print(f"quoted on: {', '.join(quoted) or 'no page'}")
     return RIGHT
 
@@ -196,7 +207,10 @@ def fetch_sources(project: Project, fetch: bool) -> int:
     status = RIGHT
     for source in known.values():
         if not fetch:
-            print(f"{source.key}: {source.author}, {source.title} ({source.read}); {len(source.figures)} figures\n  {source.address}")
+            print(
+                f"{source.key}: {source.author}, {source.title} ({source.read}); {len(source.figures)} figures\n"
+                f"  {source.address}"
+            )
         elif source.snapshot:
             status = max(status, _compare(project.root / source.snapshot, source))
     return status
@@ -221,7 +235,9 @@ def _compare(snapshot: Path, source: sources.Source) -> int:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; the exit status is 0 for right, 1 for faults, 2 for misuse, 3 for no network."""
-    parser = argparse.ArgumentParser(prog="live-numbers", description="The figures of the site: computed, cited, accepted.")
+    parser = argparse.ArgumentParser(
+        prog="live-numbers", description="The figures of the site: computed, cited, accepted."
+    )
     parser.add_argument("--root", type=Path, default=Path(), help="the folder of mkdocs.yml (default: this one)")
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("check", help="the gate: build aside, compare, run the asserting tests; writes nothing")
@@ -229,7 +245,9 @@ def main(arguments: list[str] | None = None) -> int:
     accepting.add_argument("target", nargs="?", metavar="PAGE or EXPR", help="only this page or expression")
     showing = commands.add_parser("show", help="every figure of the lessons with its expression")
     showing.add_argument("page", nargs="?", metavar="PAGE")
-    commands.add_parser("explain", help="value, code and tests of an expression").add_argument("expression", metavar="EXPR")
+    commands.add_parser("explain", help="value, code and tests of an expression").add_argument(
+        "expression", metavar="EXPR"
+    )
     listing = commands.add_parser("sources", help="the sources of cited figures")
     listing.add_argument("--fetch", action="store_true", help="compare snapshots with the live documents")
     chosen = parser.parse_args(arguments)
@@ -244,6 +262,6 @@ def main(arguments: list[str] | None = None) -> int:
         if chosen.command == "explain":
             return explain(project, chosen.expression)
         return fetch_sources(project, chosen.fetch)
-    except (Unusable, ledger.LedgerError, ValueError) as error:
+    except (UnusableError, ledger.LedgerError, ValueError) as error:
         print(f"live-numbers: {error}", file=sys.stderr)
         return UNUSABLE

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from live_numbers import forms, pictures
 from live_numbers.build import Build, Figure
@@ -15,11 +15,12 @@ def table(build: Build, line: int, columns: Mapping[str, str], forms_: Mapping[s
     figures = []
     for expression in columns.values():
         computed = build.is_computed(expression)
-        figures.append(build.series(line, expression) if computed else build.axis(line, expression))
+        figures.append(build.series(line, expression) if computed else build.axis(line, expression, columns.values()))
     broken = [figure for figure in figures if isinstance(figure, str)]
     if broken:
         return "".join(broken)
-    heads = [build.label(line, head) for head in columns]
+    for head in columns:
+        build.label(line, head)
     try:
         cells = [
             _cells(build, figure, forms_.get(head, ""))
@@ -29,7 +30,7 @@ def table(build: Build, line: int, columns: Mapping[str, str], forms_: Mapping[s
         rows = [list(row) for row in zip(*cells, strict=True)]
     except ValueError as error:
         return build.failed(line, "faulty table", str(error), "give every column the same number of values")
-    return tokens.put(Piece(f'<div class="ln-table">{_table(heads, rows)}</div>', ""))
+    return tokens.put(Piece(f'<div class="ln-table">{_table(columns, rows)}</div>', ""))
 
 
 def line_chart(
@@ -47,7 +48,7 @@ def line_chart(
     y_form: str = "",
 ) -> str:
     """Curves over an axis; see `live_numbers.macros`."""
-    axis = build.axis(line, x)
+    axis = build.axis(line, x, curves.values())
     figures = {label: build.series(line, expression) for label, expression in curves.items()}
     broken = [figure for figure in (axis, *figures.values()) if isinstance(figure, str)]
     if isinstance(axis, str) or broken:
@@ -55,8 +56,8 @@ def line_chart(
     series = {build.label(line, label): figure for label, figure in figures.items() if isinstance(figure, Figure)}
     try:
         svg = pictures.line_chart(
-            axis.value,  # type: ignore[arg-type] - `axis` and `series` have made sure of lists of numbers
-            [pictures.Line(label, figure.value) for label, figure in series.items()],  # type: ignore[arg-type] - as above
+            _numbers(axis),
+            [pictures.Line(label, _numbers(figure)) for label, figure in series.items()],
             name=name,
             title=build.label(line, title),
             x_label=build.label(line, x_label),
@@ -66,8 +67,16 @@ def line_chart(
         columns = [_cells(build, axis, ""), *(_cells(build, figure, y_form) for figure in series.values())]
     except ValueError as error:
         return build.failed(line, "faulty picture", f"{name}: {error}")
-    heads = [tokens.plain(x_label), *series]
-    return _figure(build, line, name, svg, caption, _table(heads, [list(row) for row in zip(*columns, strict=True)]))
+    heads = [x_label, *curves]
+    return _figure(
+        build,
+        line,
+        name,
+        title,
+        svg,
+        caption,
+        _table(heads, [list(row) for row in zip(*columns, strict=True)]),
+    )
 
 
 def strip(
@@ -119,7 +128,16 @@ def strip(
         [f"<td>{html.escape(part.label)}</td>", cell, f"<td>{html.escape(build.label(line, state))}</td>"]
         for part, cell, state in zip(parts, cells, states, strict=True)
     ]
-    return _figure(build, line, name, svg, caption, _table(["message", "tokens", ""], rows))
+    return _figure(build, line, name, title, svg, caption, _table(["message", "tokens", ""], rows))
+
+
+def _numbers(figure: Figure) -> list[float]:
+    """The values of an axis or a curve; a ValueError where they are no numbers."""
+    values = figure.value if isinstance(figure.value, list) else [figure.value]
+    numbers = [value for value in values if isinstance(value, int | float)]
+    if len(numbers) < len(values):
+        raise ValueError(f"{figure.name} is no list of numbers")
+    return numbers
 
 
 def _cells(build: Build, figure: Figure, form: str) -> list[str]:
@@ -128,10 +146,10 @@ def _cells(build: Build, figure: Figure, form: str) -> list[str]:
     return [_cell(build, figure, value, form) for value in figure.value]
 
 
-def _figure(build: Build, line: int, name: str, svg: str, caption: str, table: str) -> str:
-    """The Markdown of a picture; what it says is remembered line by line."""
+def _figure(build: Build, line: int, name: str, title: str, svg: str, caption: str, table: str) -> str:
+    """The Markdown of a picture; what it says, the title for those who cannot see it first, is remembered."""
     page = build.page
-    said = [tokens.plain(text) for text in pictures.texts(svg)]
+    said = [tokens.plain(title), *pictures.texts(svg)]
     page.shown.pictures[name] = said
     build.figures.append(Figure("printed", page.uri, line, f"picture: {name}", "", list(said)))
     drawing = tokens.put(Piece(f'<div data-picture="{name}">{svg}</div>', ""))
@@ -149,7 +167,7 @@ def _cell(build: Build, figure: Figure, value: forms.Value, form: str) -> str:
     return f'<td><data value="{html.escape(str(value))}" data-expr="{html.escape(figure.name)}">{written}</data></td>'
 
 
-def _table(heads: list[str], rows: list[list[str]]) -> str:
-    head = "".join(f'<th scope="col">{html.escape(text)}</th>' for text in heads)
+def _table(heads: Iterable[str], rows: list[list[str]]) -> str:
+    head = "".join(f'<th scope="col">{tokens.html(html.escape(text))}</th>' for text in heads)
     body = "".join(f"<tr>{''.join(cells)}</tr>" for cells in rows)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

@@ -148,6 +148,10 @@ class Evaluator:
         self._worker: Worker | None = None
         self._known: dict[tuple[str, str], Outcome] = {}
 
+    def answers_for(self, other: Evaluator) -> bool:
+        """Whether its answers hold for another project, code and time limit as well."""
+        return (self.project, self.code_key, self.seconds) == (other.project, other.code_key, other.seconds)
+
     def figure(self, canonical: str) -> Outcome:
         """The value of an expression whose names are written out in full."""
         return self._answer("figure", canonical)
@@ -181,7 +185,7 @@ class Evaluator:
 
     def _ask(self, kind: str, code: str) -> Outcome:
         if self._ran_away >= PATIENCE:
-            return Outcome(error=f"not run: {PATIENCE} before it did not end")
+            return Outcome(error=f"not run, because {PATIENCE} others ran away")
         if self._worker is None or not (self._worker.alive or self._worker.failure):
             self._worker = Worker(self.project.root, FIXED, self.seconds)
         self.asked += 1

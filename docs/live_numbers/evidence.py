@@ -47,7 +47,7 @@ _MODULES = """
 _BUILTINS = """
     __import__ breakpoint compile delattr dir eval exec getattr globals help input locals open setattr vars
 """
-_ATTRIBUTES = "MonkeyPatch bltns builtins import_module importorskip io main modules os sys"
+_ATTRIBUTES = "MonkeyPatch approx bltns builtins import_module importorskip io main modules os sys"
 PLAIN_MODULES = frozenset(_MODULES.split())
 DYNAMIC_BUILTINS = frozenset(_BUILTINS.split())
 DYNAMIC_ATTRIBUTES = (DYNAMIC_BUILTINS - {"compile"}) | frozenset(_ATTRIBUTES.split())
@@ -191,6 +191,10 @@ class _File:
                         found[name].append((meeting, scope))
         return found
 
+    def helper(self, module: str) -> _File | None:
+        """Return the tests' own module of that name, as this file may import it."""
+        return self.project.helper(module, self.path.parent)
+
     def source(self, node: ast.expr) -> str:
         """Return the text of an expression, on one line."""
         if node.end_lineno != node.lineno:
@@ -210,9 +214,7 @@ _Seen = set[tuple["_Scope", str]]
 class _Scope:
     """The names of a module or function, each with the nodes it gets its value from."""
 
-    def __init__(
-        self, file: _File, parent: _Scope | None, node: ast.Module | Function, method: bool = False
-    ) -> None:
+    def __init__(self, file: _File, parent: _Scope | None, node: ast.Module | Function, method: bool = False) -> None:
         self.file = file
         self.parent = parent
         self.node = node
@@ -276,6 +278,9 @@ def _with_classes(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
             yield from _with_classes(statement.body)
 
 
+_BINDING = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.For, ast.AsyncFor, ast.With, ast.AsyncWith)
+
+
 def _meetings(statement: ast.stmt) -> Iterator[_Meeting]:
     """Yield the sets of names whose values can get into one another in a statement.
 
@@ -287,7 +292,7 @@ def _meetings(statement: ast.stmt) -> Iterator[_Meeting]:
     bound = {name for name, _ in bindings(statement)} | {name for part in parts for name, _ in walruses(part)}
     if isinstance(statement, Function | ast.ClassDef):
         bound = set()
-    if bound or isinstance(statement, ast.Assign | ast.AugAssign | ast.AnnAssign):
+    if bound or isinstance(statement, _BINDING):
         yield bound.union(*(free_names(part) for part in parts))
     else:
         for part in parts:
@@ -373,7 +378,7 @@ def _changeable(name: str, home: _Scope) -> bool:
         return bool(set_within) or any(
             _changeable(inner.name, helper.scope)
             for node in sources
-            if isinstance(node, ast.ImportFrom) and (helper := _helper(node, home.file))
+            if isinstance(node, ast.ImportFrom) and (helper := home.file.helper(import_base(node, home.file.package)))
             for inner in node.names
             if (inner.asname or inner.name) == name and inner.name in helper.scope.sources
         )
@@ -404,14 +409,16 @@ def _import_depends(node: ast.Import | ast.ImportFrom, file: _File, seen: _Seen)
     if isinstance(node, ast.Import):
         return any(_module_depends(alias.name, file, seen) for alias in node.names)
     base = import_base(node, file.package)
+    if any(alias.name in DYNAMIC_ATTRIBUTES for alias in node.names):
+        return True
     inner = [f"{base}.{alias.name}" for alias in node.names]
-    modules = [name if file.project.helper(name, file.path.parent) else base for name in inner]
+    modules = [name if file.helper(name) else base for name in inner]
     return any(_module_depends(module, file, seen) for module in modules)
 
 
 def _module_depends(module: str, file: _File, seen: _Seen) -> bool:
     """Say the same of a module: the tests' own are read, of all others only the plain ones are trusted."""
-    helper = file.project.helper(module, file.path.parent)
+    helper = file.helper(module)
     if helper is None:
         return module.partition(".")[0] not in PLAIN_MODULES
     if (helper.scope, "") in seen:
@@ -421,23 +428,19 @@ def _module_depends(module: str, file: _File, seen: _Seen) -> bool:
     return any(word in helper.text for word in forbidden) or _depends(helper.tree, helper.scope, seen)
 
 
-def _helper(node: ast.ImportFrom, file: _File) -> _File | None:
-    """Return the tests' own module that a `from … import` reads, if it is one."""
-    return file.project.helper(import_base(node, file.package), file.path.parent)
-
-
 def _calls_reference(node: ast.AST, scope: _Scope, seen: _Seen) -> bool:
     """Say whether a value comes from a function of the tests, a second and independent implementation."""
     if isinstance(node, Function | ast.Lambda):
         return True
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        origins = imported(node, scope.file.package, None).values()
+        return any(scope.file.helper(module) for o in origins for module in (o, o.rpartition(".")[0]))
     for name in free_names(node):
         home = scope.find(name)
         if home and (home, name) not in seen:
             seen.add((home, name))
-            for source in home.sources[name]:
-                helper = _helper(source, home.file) if isinstance(source, ast.ImportFrom) else None
-                if helper or _calls_reference(source, home, seen):
-                    return True
+            if any(_calls_reference(source, home, seen) for source in home.sources[name]):
+                return True
     return False
 
 
@@ -507,7 +510,10 @@ def _figures(comparison: ast.Compare, scope: _Scope) -> Iterator[tuple[str, ast.
         if figure is None:
             continue
         for other in sides:
-            if other is not side and _tight(side, other, scope) and not _depends(other, scope, set()):
+            stated = _within_approx(other, scope) or other
+            tight = _tight(side, stated, scope) and _tight(other, stated, scope)
+            plain = LESSONS in figure or _literal(stated) is not None
+            if other is not side and tight and plain and not _depends(stated, scope, set()):
                 yield figure, other
                 break
 
@@ -516,11 +522,14 @@ def _is_constant(comparison: ast.Compare) -> bool:
     """Say whether a comparison is `… is True`, `… is False` or `… is None`, in either order."""
     sides = [comparison.left, *comparison.comparators]
     alone = len(sides) == 2 and isinstance(comparison.ops[0], ast.Is)
-    return alone and any(isinstance(s, ast.Constant) and s.value in (True, False, None) for s in sides)
+    return alone and any(isinstance(s, ast.Constant) and isinstance(s.value, bool | None) for s in sides)
 
 
 def _figure(node: ast.expr, scope: _Scope) -> str | None:
-    """Return an expression of lesson code in canonical form, None if it is none or needs other names."""
+    """Return a figure in canonical form, None if it is none or needs other names.
+
+    It is an expression of lesson code, or arithmetic alone, as for a figure that rests on cited ones.
+    """
     names: dict[str, str] = {}
     for name in free_names(node):
         origin = scope.origin(name)
@@ -529,7 +538,9 @@ def _figure(node: ast.expr, scope: _Scope) -> str | None:
         elif scope.find(name) or not hasattr(builtins, name):
             return None
     roots = {origin.partition(".")[0] for origin in names.values()}
-    if LESSONS not in roots or not roots <= PLAIN_MODULES | {LESSONS}:
+    if not roots <= PLAIN_MODULES | {LESSONS}:
+        return None
+    if LESSONS not in roots and (roots or not isinstance(node, ast.BinOp | ast.Call)):
         return None
     return renamed(node, names, scope.file.project.resolve)
 
@@ -546,17 +557,13 @@ def _within_approx(node: ast.expr, scope: _Scope) -> ast.expr | None:
     return None
 
 
-def _tight(side: ast.expr, other: ast.expr, scope: _Scope) -> bool:
-    """Say whether the tolerances of `approx` on either side are plain numbers of at most a hundredth."""
-    for node, value in ((side, other), (other, _within_approx(other, scope) or other)):
-        if isinstance(node, ast.Call) and _within_approx(node, scope):
-            size = _literal(value)
-            for keyword in node.keywords:
-                limit = {"rel": MARGIN, "abs": MARGIN * abs(size or 0.0)}.get(keyword.arg or "", -1.0)
-                tolerance = _literal(keyword.value)
-                if tolerance is None or tolerance > limit:
-                    return False
-    return True
+def _tight(side: ast.expr, stated: ast.expr, scope: _Scope) -> bool:
+    """Say whether the tolerances of an `approx`, if it is one, are plain numbers of at most a hundredth."""
+    if not isinstance(side, ast.Call) or _within_approx(side, scope) is None:
+        return True
+    limits = {"rel": MARGIN, "abs": MARGIN * abs(_literal(stated) or 0.0)}
+    given = [(limits.get(keyword.arg or "", -1.0), _literal(keyword.value)) for keyword in side.keywords]
+    return all(tolerance is not None and tolerance <= limit for limit, tolerance in given)
 
 
 def _literal(node: ast.expr) -> float | None:
@@ -599,11 +606,13 @@ def run(asserted: Iterable[Assertion], root: Path, python: str = sys.executable)
 
 def _pytest(file: Path, tests: list[str], root: Path, python: str) -> tuple[str, bool]:
     """Run pytest; return all it printed, and whether it came to an end."""
-    options = ["-p", "live_numbers.pytest_evidence", "--evidence", str(file), "-p", "no:cacheprovider", "-q"]
+    # `--evidence=FILE`, in one word: pytest takes a loose path for a test and looks for its settings there.
+    options = ["-p", "live_numbers.pytest_evidence", f"--evidence={file}", "-p", "no:cacheprovider", "-q"]
     options += ["-o", "enable_assertion_pass_hook=true", "-o", "addopts=", "--import-mode=importlib"]
     options += ["--rootdir", str(root), "--continue-on-collection-errors", "--color=no"]
     environment = {k: v for k, v in os.environ.items() if k not in ("PYTEST_ADDOPTS", "PYTHONOPTIMIZE")}
-    environment |= {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONUTF8": "1"}
+    # Other plugins are left out: none is needed, and compiling their assertions anew takes seconds.
+    environment |= {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONUTF8": "1", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     try:
         done = subprocess.run(
             [python, "-m", "pytest", *options, *tests],

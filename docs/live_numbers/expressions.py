@@ -52,11 +52,7 @@ def literals(code: str) -> set[int | float | str]:
     found: set[int | float | str] = set()
     while pending:
         node = pending.pop()
-        if (
-            isinstance(node, ast.UnaryOp)
-            and isinstance(node.op, ast.USub)
-            and _number(node.operand) is not None
-        ):
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and _number(node.operand) is not None:
             found.add(-(_number(node.operand) or 0))
         elif isinstance(node, ast.Constant):
             value = node.value
@@ -74,11 +70,7 @@ def uses_lesson_code(expression: str) -> bool:
 
 def _number(node: ast.expr) -> int | float | None:
     """Return the number a constant holds, None for anything else."""
-    if (
-        isinstance(node, ast.Constant)
-        and isinstance(node.value, int | float)
-        and not isinstance(node.value, bool)
-    ):
+    if isinstance(node, ast.Constant) and isinstance(node.value, int | float) and not isinstance(node.value, bool):
         return node.value
     return None
 
@@ -132,9 +124,7 @@ def bindings(statement: ast.stmt) -> list[tuple[str, ast.AST]]:
             return [(name, statement.iter) for name in stored(statement.target)]
         case ast.With() | ast.AsyncWith():
             items = [item for item in statement.items if item.optional_vars]
-            return [
-                (name, i.context_expr) for i in items for name in stored(i.optional_vars or i.context_expr)
-            ]
+            return [(name, i.context_expr) for i in items for name in stored(i.optional_vars or i.context_expr)]
         case ast.Try() | ast.TryStar():
             return [(handler.name, handler) for handler in statement.handlers if handler.name]
         case ast.Match():
@@ -256,8 +246,7 @@ def imported(node: ast.Import | ast.ImportFrom, package: str, lesson_root: Path 
     """
     if isinstance(node, ast.Import):
         return {
-            a.asname or a.name.partition(".")[0]: a.name if a.asname else a.name.partition(".")[0]
-            for a in node.names
+            a.asname or a.name.partition(".")[0]: a.name if a.asname else a.name.partition(".")[0] for a in node.names
         }
     base = import_base(node, package)
     if node.names[0].name != "*":
@@ -341,9 +330,8 @@ def _follow_once(origin: str, lesson_root: Path) -> str:
 def _module_path(module: str, lesson_root: Path) -> str | None:
     """Return the file of a module of the lessons, None if there is none."""
     base = os.path.join(lesson_root, *module.split(".")[1:])
-    candidates = (
-        [f"{base}.py", os.path.join(base, "__init__.py")] if "." in module else [f"{base}/__init__.py"]
-    )
+    package = os.path.join(base, "__init__.py")
+    candidates = [f"{base}.py", package] if "." in module else [package]
     return next((path for path in candidates if os.path.isfile(path)), None)
 
 

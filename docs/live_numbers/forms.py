@@ -26,12 +26,30 @@ UNIT_NAMES = {
     "TB": "terabyte",
 }
 
-SMALL_WORDS = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
-    "sixteen seventeen eighteen nineteen"
-).split()
-TEN_WORDS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
-GREAT_WORDS = "hundred thousand million billion trillion dozen".split()
+SMALL_WORDS = [
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
+]
+TEN_WORDS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
+GREAT_WORDS = ["hundred", "thousand", "million", "billion", "trillion", "dozen"]
 NUMBER_WORDS = (*SMALL_WORDS, *TEN_WORDS, *GREAT_WORDS)
 
 FORM = re.compile(r"(?P<about>about )?(?:\.(?P<decimals>\d+))? ?(?P<unit>%|B|[KMGT]iB|[kMGT]B)?\Z")
@@ -42,7 +60,7 @@ HELP = (
 
 
 def write(value: Value, form: str = "") -> str:
-    """The written form of a figure.
+    r"""The written form of a figure.
 
     Args:
         value: a finite number, a text for the form `text`, or a flat list, written with commas between.
@@ -52,7 +70,7 @@ def write(value: Value, form: str = "") -> str:
         ValueError: the form is unknown or does not suit the value; nothing is rounded unasked.
 
     >>> write(6_039_797_760, ".2 GB"), write(7, "words"), write(0.425, ".1%")
-    ('6.04\\xa0GB', 'seven', '42.5\\xa0%')
+    ('6.04\xa0GB', 'seven', '42.5\xa0%')
     """
     if isinstance(value, str):
         if form in ("", "text"):

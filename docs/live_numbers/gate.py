@@ -18,23 +18,21 @@ CHANGES = frozenset({"changed figure", "changed form", "changed output", "new fi
 """The kinds of fault that `live-numbers accept` mends."""
 
 
-def judge(build: Build, site: Path, files: dict[str, str], order: list[str], warnings: list[str]) -> list[Fault]:
+def judge(build: Build, site: Path, files: dict[str, str], warnings: list[str]) -> list[Fault]:
     """Everything that is wrong with a build beyond what was found on the way.
 
     Args:
         build: what the pages asked for.
         site: the folder with the rendered pages.
         files: the rendered file of each page, below `site`.
-        order: the pages in the order of the navigation.
         warnings: what the builder warned of.
     """
-    faults = compare(build, order)
+    faults = compare(build)
     faults += unasserted(build)
     faults += unused_inputs(build)
-    for uri, page in build.pages.items():
+    for uri in build.pages:
         faults += check_text(build, uri, site / files[uri])
-    whole = {page.uri for page in build.pages.values()}
-    if whole and not any(fault.kind == "failing macro" for fault in build.faults):
+    if not any(fault.kind == "failing macro" for fault in build.faults):
         faults += lint.unused(build.project, build.allow)
     faults += [_warning(build, text) for text in warnings]
     if build.project.code_key() != build.evaluator.code_key:
@@ -43,9 +41,9 @@ def judge(build: Build, site: Path, files: dict[str, str], order: list[str], war
     return faults
 
 
-def compare(build: Build, order: list[str]) -> list[Fault]:
+def compare(build: Build) -> list[Fault]:
     """Faults for what differs from the ledger; what differs and is not even stable is named as unstable."""
-    now = build.as_ledger(order)
+    now = build.as_ledger()
     lines: dict[tuple[str, str], Figure] = {}
     for figure in build.figures:
         lines.setdefault((figure.page, figure.name), figure)
@@ -105,7 +103,7 @@ def _said(entry: list[Value]) -> str:
 def unasserted(build: Build) -> list[Fault]:
     """A fault for every computed figure that no test asserts with a value of its own."""
     seen: dict[str, Figure] = {}
-    for figure in build.figures:
+    for figure in build.figures if build.tests_readable else []:
         if figure.kind in ("computed", "series") and figure.code not in build.asserted:
             seen.setdefault(figure.code, figure)
     return [
@@ -156,7 +154,7 @@ def check_text(build: Build, uri: str, file: Path) -> list[Fault]:
 
 
 FIXES = {
-    "typed number": "compute it with number(...), cite it with cited(...), or give it a reason in docs/typed_numbers.toml",
+    "typed number": "compute it (number), cite it (cited), or give it a reason in docs/typed_numbers.toml",
     "unexplained code block": 'execute it, show it by name with code(...), or give it data-reason="..."',
     "forged figure": "only the macros may write <data> elements",
     "forged example": "only an executed block may stand in data-block",
@@ -185,5 +183,5 @@ def show_faults(build: Build, site: Path, files: dict[str, str]) -> None:
             file = site / files[uri]
             items = "".join(f"<li><pre>{html.escape(str(fault))}</pre></li>" for fault in faults)
             box = f'<div class="ln-faults" role="alert"><p>This page would not be published:</p><ul>{items}</ul></div>'
-            text = file.read_text(encoding="utf-8")
-            file.write_text(re.sub(r"<article[^>]*>", lambda found: found[0] + box, text, count=1), encoding="utf-8")
+            before, article, after = re.split(r"(<article[^>]*>)", file.read_text(encoding="utf-8"), maxsplit=1)
+            file.write_text(before + article + box + after, encoding="utf-8")

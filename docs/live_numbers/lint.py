@@ -25,12 +25,72 @@ HOLE = "\N{OBJECT REPLACEMENT CHARACTER}"
 """Stands in a checked text for what was let out."""
 
 INLINE = frozenset(
-    "a abbr b bdi bdo big cite code data del dfn em font i ins kbd label mark q s samp small span strike strong "
-    "sub sup time tt u var wbr tspan".split()
+    [
+        "a",
+        "abbr",
+        "b",
+        "bdi",
+        "bdo",
+        "big",
+        "cite",
+        "code",
+        "data",
+        "del",
+        "dfn",
+        "em",
+        "font",
+        "i",
+        "ins",
+        "kbd",
+        "label",
+        "mark",
+        "q",
+        "s",
+        "samp",
+        "small",
+        "span",
+        "strike",
+        "strong",
+        "sub",
+        "sup",
+        "time",
+        "tt",
+        "u",
+        "var",
+        "wbr",
+        "tspan",
+    ]
 )
-SILENT = frozenset("script style template noscript".split())
-SPOKEN = ("alt", "title", "aria-label", "aria-description", "placeholder", "label", "summary", "start", "value")
-CONNECTING = "of the a an and or per at by in to is was than for with".split()
+SILENT = frozenset(["script", "style", "template", "noscript"])
+SPOKEN = (
+    "alt",
+    "title",
+    "aria-label",
+    "aria-description",
+    "placeholder",
+    "label",
+    "summary",
+    "start",
+    "value",
+)
+CONNECTING = [
+    "of",
+    "the",
+    "a",
+    "an",
+    "and",
+    "or",
+    "per",
+    "at",
+    "by",
+    "in",
+    "to",
+    "is",
+    "was",
+    "than",
+    "for",
+    "with",
+]
 CANDIDATE = re.compile(r"[0-9]|[^\x00-\x7f]")
 GAP = r"[\s\-\u2010-\u2015]+"
 
@@ -127,7 +187,12 @@ def read_allow_list(project: Project) -> tuple[AllowList, list[Fault]]:
         line = _line_of(content, text)
         if set(entry) != {"text", "reason"} or not text.strip() or not str(entry["reason"]).strip():
             faults.append(
-                Fault(file, line, "faulty allow-list", f"the entry {text!r} needs a text and a reason, and nothing else")
+                Fault(
+                    file,
+                    line,
+                    "faulty allow-list",
+                    f"the entry {text!r} needs a text and a reason, and nothing else",
+                )
             )
         elif text in entries:
             faults.append(Fault(file, line, "faulty allow-list", f"the entry {text!r} stands twice", "delete one"))
@@ -241,8 +306,13 @@ class _Reader:
         if "ln-fault" in element.get("class", ""):
             return True  # what went wrong there is a fault already
         if tag == "data":
-            claims = [(name, element.get(name), element.text_content()) for name in FIGURE_ATTRIBUTES if element.get(name)]
+            claims = [
+                (name, element.get(name), element.text_content()) for name in FIGURE_ATTRIBUTES if element.get(name)
+            ]
             return self.claim(any(claim in self.shown.figures for claim in claims), "forged figure", element)
+        if tag == "code" and element.get("data-of"):
+            known_names = {name for _, name, _ in self.shown.figures}
+            return self.claim(element.text_content() == element.get("data-of") in known_names, "forged code", element)
         if tag == "code" and element.getparent().tag != "pre":
             text = element.text_content().strip()
             if re.match(r"[-+\u2212]?\d", text):
@@ -266,7 +336,8 @@ class _Reader:
         if element.get("data-reason"):
             return True
         if element.get("data-picture"):
-            texts = tuple(_visible(text) for text in element.iter() if text.tag in ("text", "title"))
+            said = [*element.xpath("./*[name() = 'svg']/*[name() = 'title']"), *element.iter("text")]
+            texts = tuple(_visible(text) for text in said)
             known_texts = tuple(self.shown.pictures.get(element.get("data-picture"), ()))
             return self.claim(texts == known_texts, "forged picture", element)
         if element.get("data-quote"):
@@ -288,7 +359,11 @@ class _Reader:
         for at, number in self.allow.typed(text):
             start, end = _sentence(text, at)
             fillings = iter(holes[text[:start].count(HOLE) :])
-            self.found("typed number", number, "".join(next(fillings, c) if c == HOLE else c for c in text[start:end]))
+            self.found(
+                "typed number",
+                number,
+                "".join(next(fillings, c) if c == HOLE else c for c in text[start:end]),
+            )
 
     def flush(self, heading: bool = False) -> None:
         """End a run of text: check it, and remember it where it is a heading."""
@@ -346,13 +421,15 @@ def check_page(page: str | bytes, shown: Shown, allow: AllowList) -> list[Findin
 
 
 def locate(source: str, finding: Finding) -> int:
-    """The line of a page's Markdown where a finding most likely stands; 0 where it stands on none."""
+    """The line of a page's Markdown where a finding most likely stands; 0 where nothing is like it.
+
+    It is the line that shares most words with the sentence, among those that hold the number as it is, if any do.
+    """
     words = set(re.findall(r"\w+", finding.sentence))
-    best, line = -1, 0
-    needle = finding.text.split()[0] if finding.text.split() else finding.text
-    for number, text in enumerate(source.splitlines(), start=1):
-        if needle in text:
-            common = len(words & set(re.findall(r"\w+", text)))
-            if common > best:
-                best, line = common, number
-    return line
+    needle = next(iter(finding.text.split()), finding.text)
+    ranked = [
+        (needle in text, len(words & set(re.findall(r"\w+", text))), -number)
+        for number, text in enumerate(source.splitlines(), start=1)
+    ]
+    holds, common, number = max(ranked, default=(False, 0, 0))
+    return -number if holds or common else 0

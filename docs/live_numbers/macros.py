@@ -18,6 +18,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import click
@@ -56,7 +57,8 @@ _keeper = _KeepWarnings(logging.WARNING)
 def collecting() -> Iterator[list[Build]]:
     """Builds within end without a verdict and are put into the list: for the command, which judges them itself."""
     global _collected
-    _collected = builds = []
+    builds: list[Build] = []
+    _collected = builds
     try:
         yield builds
     finally:
@@ -83,11 +85,11 @@ def define_env(env: Any) -> None:
     global _build, _evaluator
     project = Project(Path(env.conf["config_file_path"]).resolve().parent)
     settings = env.conf["extra"].get("live_numbers", {})
-    key = project.code_key()
-    if _evaluator is None or _evaluator.project != project or _evaluator.code_key != key:
+    fresh = Evaluator(project, project.code_key(), float(settings.get("seconds", SECONDS)))
+    if _evaluator is None or not _evaluator.answers_for(fresh):
         if _evaluator is not None:
             _evaluator.close()
-        _evaluator = Evaluator(project, key, float(settings.get("seconds", SECONDS)))
+        _evaluator = fresh
     tokens.pieces.clear()
     _build = Build(project, _evaluator)
     for macro in (number, cited, given, code, table, line_chart, strip):
@@ -131,10 +133,14 @@ def on_post_build(env: Any) -> None:
     """End a build: publish it, or say all that is wrong with it and leave nothing to publish."""
     build = current()
     logging.getLogger("mkdocs").removeHandler(_keeper)
-    order = [page.file.src_uri for page in env.variables["navigation"].pages]
+    build.navigation = [page.file.src_uri for page in env.variables["navigation"].pages]
     site = Path(env.conf["site_dir"])
-    urls = {page.file.src_uri: page.file.dest_uri for page in env.variables["files"].documentation_pages() for page in [page.page]}
-    build.faults += gate.judge(build, site, urls, order, list(dict.fromkeys(_warnings)))
+    urls = {
+        page.file.src_uri: page.file.dest_uri
+        for page in env.variables["files"].documentation_pages()
+        for page in [page.page]
+    }
+    build.faults += gate.judge(build, site, urls, list(dict.fromkeys(_warnings)))
     if _collected is not None:
         _collected.append(build)
     elif build.faults and serving():
@@ -184,7 +190,7 @@ def table(columns: dict[str, str], forms: dict[str, str] | None = None) -> str:
 def line_chart(name: str, x: str, curves: dict[str, str], caption: str = "", caller: Any = None, **options: str) -> str:
     """Curves: `x` and each curve are expressions that give lists; see `live_numbers.drawing.line_chart`."""
     said = caller() if caller else caption
-    return drawing.line_chart(current(), _line(), name, x, curves, caption=said, **options)  # type: ignore[arg-type] - the page names them
+    return drawing.line_chart(current(), _line(), name, x, curves, caption=said, **options)
 
 
 def strip(name: str, sizes: str, sent: str, room: int, caption: str = "", caller: Any = None, **options: str) -> str:
@@ -201,7 +207,6 @@ def _finished() -> str:
 
 def _forgiving(macro: Callable[..., str]) -> Callable[..., str]:
     """The macro, for which a call with the wrong arguments is a fault of the page and not the end of the build."""
-
     signature = inspect.signature(macro)
 
     def call(*args: Any, **kwargs: Any) -> str:
@@ -217,12 +222,12 @@ def _forgiving(macro: Callable[..., str]) -> Callable[..., str]:
 
 def _line() -> int:
     """The line of the page's file from which the running macro was called."""
-    frame = sys._getframe(1)
+    frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         template = frame.f_globals.get("__jinja_template__")
         if template is not None:
             return int(template.get_corresponding_lineno(frame.f_lineno)) + current().page.offset
-        frame = frame.f_back  # type: ignore[assignment] - the last one is None
+        frame = frame.f_back
     return 0
 
 
@@ -262,6 +267,9 @@ def _listen() -> None:
     for name, child in logging.root.manager.loggerDict.items():
         if name.startswith("mkdocs.") and isinstance(child, logging.Logger) and not child.isEnabledFor(logging.WARNING):
             child.setLevel(logging.WARNING)
+    pages = logging.getLogger("mkdocs.structure.pages")
+    if pages.isEnabledFor(logging.DEBUG):
+        pages.setLevel(logging.INFO)  # with -v mkdocs leaves anchors unchecked
     if serving():
         for handler in [handler for handler in logger.handlers if isinstance(handler, CountHandler)]:
             logger.removeHandler(handler)  # it would turn `strict: true` into the end of the server

@@ -37,7 +37,10 @@ def _sources(build: Build, page: Page) -> str:
         quotes = dict.fromkeys(figure.quote for figure in figures)
         page.shown.quotes |= {source.title, source.author, source.read, source.note, *quotes}
         said = "".join(f"<li><q data-quote='{html.escape(name)}'>{html.escape(quote)}</q></li>" for quote in quotes)
-        details = [f"{_quoted(source.author, name)}:", f'<a href="{html.escape(source.address)}">{_quoted(source.title, name)}</a>']
+        details = [
+            f"{_quoted(source.author, name)}:",
+            f'<a href="{html.escape(source.address)}">{_quoted(source.title, name)}</a>',
+        ]
         details.append(f"({_quoted(source.read, name)})")
         if source.note:
             details.append(f"{_quoted(source.note, name)}")
@@ -62,13 +65,16 @@ def _numbers(build: Build, figures: list[Figure]) -> str:
             f'<data value="{html.escape(str(first.value))}" data-expr="{html.escape(name)}">{html.escape(text)}</data>'
             for text in written
         )
-        facts = [f"computed by {_codes(sorted(set(DEFINED.findall(first.code))))}"] if DEFINED.search(first.code) else []
+        facts = (
+            [f"computed by {_codes(sorted(set(DEFINED.findall(first.code))))}"] if DEFINED.search(first.code) else []
+        )
         if first.source:
-            facts.append(f'from the source <a href="#source-{first.source.partition(".")[0]}">{first.source}</a>')
+            key = first.source.partition(".")[0]
+            facts.append(f'from the source <a href="#source-{key}"><code>{first.source}</code></a>')
         facts.append(_asserted(build.asserted.get(first.code, [])))
         items.append(
             f"<dt>{values or 'the values of a picture'}</dt>"
-            f"<dd><code>{html.escape(name)}</code><br>{'; '.join(facts)}</dd>"
+            f'<dd><code data-of="{html.escape(name)}">{html.escape(name)}</code><br>{"; ".join(facts)}</dd>'
         )
     return (
         '<details class="ln-numbers"><summary>Every computed figure of this page, the code that computes it and the '

@@ -6,6 +6,7 @@ to, and counts no assertion made while a name of the lessons' modules stood repl
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import json
 import os
@@ -16,6 +17,7 @@ from pathlib import Path
 from types import FrameType, ModuleType
 
 import pytest
+from _pytest.assertion import rewrite
 
 from live_numbers.expressions import LESSONS
 
@@ -33,15 +35,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
-    """Keep clear of cached bytecode before the first test file is imported.
+    """Keep clear of test files compiled by an ordinary run, before the first one is imported.
 
-    pytest keys its cache by the source alone, so a file compiled by an ordinary run would come back without
-    the calls that report passed assertions; and Python's own cache can miss an edit within the same second.
+    pytest finds them again by their source alone, and they lack the calls that report passed assertions.
     """
-    file = early_config.known_args_namespace.evidence
-    if file:
-        sys.pycache_prefix = f"{file}.pycache"
+    if early_config.known_args_namespace.evidence:
         sys.dont_write_bytecode = True
+        rewrite.PYC_TAIL = f".evidence{rewrite.PYC_TAIL}"
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -57,7 +57,7 @@ class Recorder:
     def __init__(self, file: Path) -> None:
         self.file = file
         self.wanted: set[str] = set(json.loads(file.read_text(encoding="utf-8")))
-        self.originals = [(module, own_names(module)) for module in lesson_modules()]
+        self.originals = [(module, own_names(module)) for module in lesson_modules(f"{file}.pycache")]
         self.tests: dict[str, str] = {}
         self.phases: dict[str, set[str]] = defaultdict(set)
         self.outcomes: dict[str, str] = {}
@@ -111,19 +111,25 @@ def asserting_file(frame: FrameType | None) -> str:
     return str(Path(frame.f_back.f_code.co_filename).resolve()) if frame and frame.f_back else ""
 
 
-def lesson_modules() -> list[ModuleType]:
-    """Import and return all modules of the lessons; one that does not import fails its own tests."""
+def lesson_modules(no_cache: str) -> list[ModuleType]:
+    """Import and return all modules of the lessons; one that does not import fails its own tests.
+
+    They are compiled anew (from a cache folder that is not there), because Python takes no notice of an edit
+    that changes neither a file's size nor the second it was written in.
+    """
+    before, sys.pycache_prefix = sys.pycache_prefix, no_cache
+    modules = []
     try:
         package = importlib.import_module(LESSONS)
+        modules.append(package)
+        for found in pkgutil.walk_packages(package.__path__, f"{LESSONS}.", onerror=lambda name: None):
+            if not found.name.endswith(".__main__"):
+                with contextlib.suppress(Exception):  # whatever it is, the tests of that module show it
+                    modules.append(importlib.import_module(found.name))
     except ImportError:
         return []
-    modules = [package]
-    for found in pkgutil.walk_packages(package.__path__, f"{LESSONS}.", onerror=lambda name: None):
-        if not found.name.endswith(".__main__"):
-            try:
-                modules.append(importlib.import_module(found.name))
-            except Exception:  # whatever it is, the tests of that module show it
-                continue
+    finally:
+        sys.pycache_prefix = before
     return modules
 
 

@@ -11,7 +11,7 @@ import textwrap
 from pathlib import Path
 
 
-class MissingCode(ValueError):
+class MissingCodeError(ValueError):
     """There is no code of that name."""
 
 
@@ -25,7 +25,7 @@ def find(lessons: Path, topic: str, name: str) -> tuple[Path, str]:
             `context_window:walk` for the region `walk`.
 
     Raises:
-        MissingCode: nothing has that name; the text lists what the module has.
+        MissingCodeError: nothing has that name; the text lists what the module has.
     """
     dotted, _, region = name.partition(":")
     parts = dotted.split(".")
@@ -36,7 +36,7 @@ def find(lessons: Path, topic: str, name: str) -> tuple[Path, str]:
         path, rest = _module(lessons, topic.split("."))
         rest = parts
     if path is None:
-        raise MissingCode(f"there is no module for {name!r} in {lessons.name}")
+        raise MissingCodeError(f"there is no module for {name!r} in {lessons.name}")
     source = path.read_text(encoding="utf-8")
     if region:
         return path, _region(source, region, name)
@@ -59,7 +59,7 @@ def _region(source: str, region: str, name: str) -> str:
     found = re.search(rf"^[ \t]*# region: {re.escape(region)}[ \t]*\n(.*?)^[ \t]*# endregion", source, re.M | re.S)
     if found is None:
         known = re.findall(r"# region: (.+)", source)
-        raise MissingCode(f"there is no region for {name!r}: the module has {', '.join(known) or 'none'}")
+        raise MissingCodeError(f"there is no region for {name!r}: the module has {', '.join(known) or 'none'}")
     return textwrap.dedent(found[1]).strip("\n")
 
 
@@ -70,7 +70,7 @@ def _definition(source: str, parts: list[str], name: str) -> str:
         matches = [statement for statement in body if part in _names(statement)]
         if not matches:
             known = sorted(name for statement in body for name in _names(statement))
-            raise MissingCode(f"there is no code for {name!r}: the module has {', '.join(known) or 'nothing'}")
+            raise MissingCodeError(f"there is no code for {name!r}: the module has {', '.join(known) or 'nothing'}")
         statement = matches[-1]
         if depth < len(parts) - 1:
             body = getattr(statement, "body", [])

@@ -13,7 +13,8 @@ from typing import Any
 from live_numbers.faults import Fault
 from live_numbers.project import Project
 
-MULTIPLES = {"": 1, "k": 1000, "K": 1000, "M": 1000**2, "B": 1000**3, "%": Fraction(1, 100)}
+MULTIPLES = {"": Fraction(1), "k": Fraction(10**3), "K": Fraction(10**3), "M": Fraction(10**6), "B": Fraction(10**9)}
+MULTIPLES["%"] = Fraction(1, 100)
 WRITTEN = re.compile(r"([0-9][0-9,]*(?:\.[0-9]+)?) ?([kKMB%]?)\Z")
 LONGEST_QUOTE = 300
 
@@ -67,7 +68,9 @@ def read(project: Project) -> tuple[dict[str, Source], list[Fault]]:
     faults: list[Fault] = []
 
     def fault(key: str, what: str) -> None:
-        faults.append(Fault(file, _line_of(content, key), "faulty source", f"[{key}] {what}", "see docs/contributing.md"))
+        faults.append(
+            Fault(file, _line_of(content, key), "faulty source", f"[{key}] {what}", "see docs/contributing.md")
+        )
 
     for key, entry in table.items():
         what = _source_fault(entry)

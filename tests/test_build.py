@@ -1,0 +1,90 @@
+"""What `mkdocs build` does with a faulty site, whatever its switches: it ends in failure and publishes nothing."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.tiny_site import TinySite
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture(scope="module")
+def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A good site, accepted."""
+    return TinySite(tmp_path_factory.mktemp("good")).root
+
+
+@pytest.fixture
+def site(good: Path, tmp_path: Path) -> TinySite:
+    """A copy of the good site."""
+    return TinySite(tmp_path / "site", copy_of=good)
+
+
+def build(root: Path, *switches: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run `mkdocs build` as a person would."""
+    return subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", *switches],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1", **environment},
+        check=False,
+    )
+
+
+SWITCHES = [(), ("--strict",), ("--no-strict",), ("-q",), ("-q", "--strict"), ("-v",)]
+
+
+@pytest.mark.parametrize("switches", SWITCHES, ids=" ".join)
+def test_a_changed_figure_fails_the_build(site: TinySite, switches: tuple[str, ...]) -> None:
+    """With one of these switches a wrong figure would be published, as mkdocs alone does with -q --strict."""
+    assert build(site.root, *switches).returncode == 0
+    assert site.path("site/lessons/cats/index.html").exists()
+    site.edit("lesson_code/cats.py", "LEGS = 4", "LEGS = 5")
+    done = build(site.root, *switches)
+    assert done.returncode != 0
+    line = site.line("cats have [[")
+    assert f"docs/lessons/cats.md:{line}: changed figure: legs(3)" in done.stderr
+    assert "accepted 12" in done.stderr
+    assert "now      15" in done.stderr
+    assert [path for path in site.path("site").rglob("*") if path.is_file()] == []
+
+
+@pytest.mark.parametrize("switches", SWITCHES, ids=" ".join)
+@pytest.mark.parametrize("text", ["It costs 12,345 legs.", "I saw seven cats.", "[Up](#most)"])
+def test_typed_numbers_and_broken_anchors_fail_the_build(site: TinySite, switches: tuple[str, ...], text: str) -> None:
+    """The typed-number check and the builder's own warnings must hold with every switch too."""
+    site.edit("docs/lessons/cats.md", "Every Leg-2000", f"{text} Every Leg-2000")
+    done = build(site.root, *switches)
+    assert done.returncode != 0
+    assert f"docs/lessons/cats.md:{site.line(text)}: " in done.stderr
+    assert [path for path in site.path("site").rglob("*") if path.is_file()] == []
+
+
+def test_annotations_on_a_pull_request(site: TinySite) -> None:
+    """Without them a reviewer would have to search the log for the line."""
+    site.edit("lesson_code/cats.py", "LEGS = 4", "LEGS = 5")
+    done = build(site.root, GITHUB_ACTIONS="true")
+    assert f"::error file=docs/lessons/cats.md,line={site.line('## More')},title=changed figure::" in done.stderr
+
+
+def test_the_machinery_is_not_published(tmp_path: Path) -> None:
+    """The package, the ledger and the theme's templates lie in docs/, and a plain build would publish them."""
+    done = build(ROOT, "--quiet", "--site-dir", str(tmp_path / "site"))
+    assert (done.returncode, done.stderr) == (0, "")
+    published = {path.suffix for path in (tmp_path / "site").rglob("*") if path.is_file()}
+    assert published <= {".html", ".css", ".js", ".map", ".svg", ".png", ".json", ".xml", ".gz"}
+    names = {path.name for path in (tmp_path / "site").rglob("*")}
+    assert names.isdisjoint({"live_numbers", "overrides", "numbers.lock", "requirements.txt", "sources.toml"})
+    foreign = [
+        path.name
+        for path in (tmp_path / "site").rglob("*.html")
+        if any(tag in path.read_text() for tag in ('src="http', "fonts.googleapis", 'rel="stylesheet" href="http'))
+    ]
+    assert foreign == []
