@@ -1,7 +1,8 @@
-"""The context window: what a model reads on every turn, what fits, and what an app cuts.
+"""The context window: what a model reads, what fits, and what an app cuts.
 
-The model keeps nothing between calls. The app keeps the chat, oldest message first, and sends all of it
-again before each reply. When it no longer fits, the app cuts the oldest part: that is the forgetting.
+The model keeps nothing between calls. The app keeps the chat, oldest message first,
+and sends all of it again before each reply. When it no longer fits, the app cuts the
+oldest part: that is the forgetting.
 """
 
 from collections.abc import Callable
@@ -22,8 +23,8 @@ REPLY_ROLES = ("assistant", "tool")
 def count_tokens(text: str) -> int:
     """Count tokens the toy way: words between white space.
 
-    Real tokenizers differ from words and from each other, so a limit means something only under the
-    counter that measured it.
+    Real tokenizers differ from words and from each other, so a limit means something
+    only under the counter that measured it.
 
     >>> count_tokens("My cat is Biscuit.")
     4
@@ -31,16 +32,20 @@ def count_tokens(text: str) -> int:
     return len(text.split())
 
 
-def total_tokens(messages: list[Message], counter: Callable[[str], int] = count_tokens, per_message: int = 0) -> int:
+def total_tokens(
+    messages: list[Message],
+    counter: Callable[[str], int] = count_tokens,
+    per_message: int = 0,
+) -> int:
     """Add up the tokens of a chat.
 
     Args:
         messages: The chat, oldest first.
         counter: Tokens of a text.
-        per_message: Tokens that each message costs besides its text; your model's chat template says.
+        per_message: Tokens that each message costs besides its text.
 
     Raises:
-        TypeError: The content of a message is not text, or a count is no whole number.
+        TypeError: A content is not text, or a count is no whole number.
         ValueError: `per_message` or a count is negative.
     """
     return sum(_sizes(messages, counter, per_message))
@@ -63,8 +68,9 @@ def truncate(
         per_message: Tokens that each message costs besides its text.
 
     Raises:
-        TypeError: The content of a message is not text, or a number is not whole.
-        ValueError: The pinned messages or the newest turn do not fit, or a number is negative.
+        TypeError: A content is not text, or a number is not whole.
+        ValueError: The pinned messages or the newest turn do not fit,
+            or a number is negative.
 
     >>> [message["content"] for message in truncate(CAT_CHAT, 12)]
     ['Reply in French.', 'What is my cat called?']
@@ -73,44 +79,52 @@ def truncate(
     sizes = _sizes(messages, counter, per_message)
     end = len(messages)
 
-    # The system messages that open the chat are pinned: always kept, charged first.
+    # System messages that open the chat are pinned: always kept, charged first.
     pinned = 0
     while keep_system and pinned < end and messages[pinned]["role"] in SYSTEM_ROLES:
         pinned += 1
     room = limit - sum(sizes[:pinned])
     if room < 0:
-        raise ValueError(f"the pinned messages need {limit - room} tokens, the limit is {limit}")
+        raise ValueError(
+            f"the pinned messages need {limit - room} tokens, the limit is {limit}"
+        )
 
-    # Walk from newest to oldest, and stop at the first message that does not fit: no holes.
+    # Walk from newest to oldest, and stop where one does not fit: no holes.
     start = end
     while start > pinned and sizes[start - 1] <= room:
         start -= 1
         room -= sizes[start]
 
-    # After a cut, replies at the front have lost their question. The newest turn must be left.
+    # After a cut, replies at the front have lost their question.
     if start > pinned:
         while start < end and messages[start]["role"] in REPLY_ROLES:
             start += 1
         if start == end:
-            needed = sum(sizes[:pinned]) + sum(sizes[_newest_turn(messages, pinned) :])
-            raise ValueError(f"keeping the newest turn needs {needed} tokens, the limit is {limit}")
+            newest = _newest_turn(messages, pinned)
+            needed = sum(sizes[:pinned]) + sum(sizes[newest:])
+            raise ValueError(
+                f"keeping the newest turn needs {needed} tokens, the limit is {limit}"
+            )
 
     return messages[:pinned] + messages[start:]
 
 
-def tokens_read(n_replies: int, tokens_per_message: int, window: int | None = None) -> int:
-    """Count what the model reads in a chat, when the app sends all of it again before each reply.
+def tokens_read(
+    n_replies: int, tokens_per_message: int, window: int | None = None
+) -> int:
+    """Count what the model reads when the app sends the chat before each reply.
 
-    Questions and replies all have the same size. A reply's own tokens are written, not read.
+    Questions and replies all have the same size. A reply's own tokens are written,
+    not read.
 
     Args:
         n_replies: How many questions are answered.
         tokens_per_message: The size of every message.
-        window: Tokens that may be sent; the history goes through `truncate` first.
+        window: Tokens that may be sent; `truncate` cuts the history to them.
 
     Raises:
         TypeError: A number is not whole.
-        ValueError: A number is negative, or not even one message fits the window.
+        ValueError: A number is negative, or the window is smaller than a message.
 
     >>> tokens_read(3, 10)  # 10 + 30 + 50
     90
@@ -124,7 +138,7 @@ def tokens_read(n_replies: int, tokens_per_message: int, window: int | None = No
     for _ in range(n_replies):
         history.append({"role": "user", "content": ""})
         if window is not None and len(history) * tokens_per_message > window:
-            # Newer messages only take more room, so what was cut can never come back: go on without it.
+            # What was cut can never come back, so go on without it.
             history = truncate(history, window, counter=lambda text: tokens_per_message)
         read += len(history) * tokens_per_message
         history.append({"role": "assistant", "content": ""})
@@ -132,9 +146,9 @@ def tokens_read(n_replies: int, tokens_per_message: int, window: int | None = No
 
 
 def attention_pairs(n: int) -> int:
-    """Count the query/key pairs one full-attention head compares over a prompt of n tokens.
+    """Count the query/key pairs that one full-attention head compares.
 
-    Each token meets itself and all before it: 1 + 2 + ... + n.
+    Each of n tokens meets itself and all before it: 1 + 2 + ... + n.
 
     >>> attention_pairs(4)
     10
@@ -149,7 +163,9 @@ def filler(role: str, tokens: int) -> Message:
     return {"role": role, "content": " ".join(["word"] * tokens)}
 
 
-def _sizes(messages: list[Message], counter: Callable[[str], int], per_message: int) -> list[int]:
+def _sizes(
+    messages: list[Message], counter: Callable[[str], int], per_message: int
+) -> list[int]:
     """Count each message once."""
     _check_whole("per_message", per_message)
     if not isinstance(messages, list):
@@ -163,21 +179,24 @@ def _sizes(messages: list[Message], counter: Callable[[str], int], per_message: 
 
 
 def _text(index: int, message: Message) -> str:
-    """Return the text of a message, after a look at its role and content; `index` counts from 0."""
+    """Return the text of a message, once its role and content are known to be text."""
     for key in ("role", "content"):
         value = message.get(key) if isinstance(message, dict) else None
         if not isinstance(value, str):
             kind = "missing or None" if value is None else f"a {type(value).__name__}"
             raise TypeError(
-                f"message {index}: {key} is {kind}, not text; for tool calls and media see the window-policies lesson"
+                f"message {index}: {key} is {kind}, not text; "
+                "for tool calls and media see the window-policies lesson"
             )
     return message["content"]
 
 
 def _newest_turn(messages: list[Message], pinned: int) -> int:
-    """Find where the newest turn starts: at the last message that is not a reply."""
-    questions = (i for i in range(pinned, len(messages)) if messages[i]["role"] not in REPLY_ROLES)
-    return max(questions, default=pinned)
+    """Find where the newest turn starts: at the last message that is no reply."""
+    start = len(messages) - 1
+    while start > pinned and messages[start]["role"] in REPLY_ROLES:
+        start -= 1
+    return start
 
 
 def _check_whole(name: str, value: int) -> None:

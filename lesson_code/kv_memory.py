@@ -1,7 +1,8 @@
-"""The attention cache: the memory that reading costs, from a model's own configuration file.
+"""The attention cache: the memory that reading costs, from a model's own config.json.
 
-For every token it has read, a model keeps one key and one value vector in each layer, for each of its
-key/value heads. Grouped-query attention means that several query heads share one of those pairs.
+For every token it has read, a model keeps a key and a value vector in each layer, for
+each of its key/value heads. Grouped-query attention means that several query heads
+share such a pair.
 """
 
 import json
@@ -17,7 +18,7 @@ CONFIG_URL = "https://huggingface.co/Qwen/Qwen3-8B/resolve/main/config.json"
 SNAPSHOT = Path(__file__).with_name("qwen3_8b_config.json")
 BYTES_PER_VALUE = {"float32": 4, "float16": 2, "bfloat16": 2}
 
-# Fields with these in their names mean that a model keeps something else than this lesson's formula counts.
+# Fields with these in their names: the model keeps something else than is counted here.
 OTHER_MEMORY = (
     "text_config",
     "kv_lora_rank",
@@ -34,7 +35,7 @@ ELSEWHERE = "see the real-models lesson"
 
 
 def load_config(path: str | Path = SNAPSHOT) -> dict[str, Any]:
-    """Read a model's `config.json`: Qwen3-8B's, as it was when this lesson was written.
+    """Read a model's `config.json`: that of Qwen3-8B, unless you name another.
 
     Raises:
         OSError: The file cannot be read.
@@ -47,10 +48,10 @@ def load_config(path: str | Path = SNAPSHOT) -> dict[str, Any]:
 
 
 def fetch_config(url: str = CONFIG_URL) -> dict[str, Any]:
-    """Download a model's `config.json` as it is today, waiting at most 30 seconds for an answer.
+    """Download a model's `config.json` as it is today, within 30 seconds.
 
     Raises:
-        OSError: There is no network, no such file, or what came is not a JSON object.
+        OSError: There is no network, no such file, or no JSON object in it.
     """
     try:
         with urlopen(url, timeout=30) as response:
@@ -60,34 +61,37 @@ def fetch_config(url: str = CONFIG_URL) -> dict[str, Any]:
 
 
 def kv_bytes_per_token(cfg: Mapping[str, Any]) -> int:
-    """Compute the bytes that each token adds to the attention cache, with full attention in every layer.
+    """Compute the bytes that each token adds to the attention cache.
 
-    2 (key and value) x layers x key/value heads x head size x bytes per value.
+    With full attention in every layer that is 2 (key and value) x layers x key/value
+    heads x head size x bytes per value.
 
     Raises:
-        ValueError: The formula does not hold for this configuration, or a field is missing or wrong.
+        ValueError: The formula does not hold here, or a field is missing or wrong.
 
     >>> kv_bytes_per_token(load_config())  # 2 x 36 x 8 x 128 x 2
     147456
     """
     _check_full_attention(cfg)
-    heads = "num_attention_heads" if cfg.get("num_key_value_heads") is None else "num_key_value_heads"
-    return 2 * _field(cfg, "num_hidden_layers") * _field(cfg, heads) * _head_size(cfg) * _value_size(cfg)
+    layers = _field(cfg, "num_hidden_layers")
+    shared = cfg.get("num_key_value_heads") is not None
+    heads = _field(cfg, "num_key_value_heads" if shared else "num_attention_heads")
+    return 2 * layers * heads * _head_size(cfg) * _value_size(cfg)
 
 
 def kv_bytes(cfg: Mapping[str, Any], tokens: int) -> int:
-    """Compute the bytes of the attention cache once that many tokens are read or written.
+    """Compute the bytes of the attention cache of so many tokens, read or written.
 
     Raises:
         TypeError: `tokens` is no whole number.
-        ValueError: `tokens` is negative, or the configuration is refused as in `kv_bytes_per_token`.
+        ValueError: `tokens` is negative, or `kv_bytes_per_token` refuses.
     """
     _check_whole("tokens", tokens)
     return tokens * kv_bytes_per_token(cfg)
 
 
 def kv_bytes_at_max_context(cfg: Mapping[str, Any]) -> int:
-    """Compute the bytes of the attention cache for one conversation that fills the model's window."""
+    """Compute the bytes of the cache when a conversation fills the model's window."""
     return kv_bytes_per_token(cfg) * _field(cfg, "max_position_embeddings")
 
 
@@ -108,21 +112,27 @@ def _check_full_attention(cfg: Mapping[str, Any]) -> None:
     others = [name for name in said if any(part in name for part in OTHER_MEMORY)]
     if "sliding_window" in said and said.get("use_sliding_window") is not False:
         others.append("sliding_window")
-    if "layer_types" in said and said["layer_types"] != ["full_attention"] * _field(cfg, "num_hidden_layers"):
-        others.append("layer_types")
+    if "layer_types" in said:
+        layers = _field(cfg, "num_hidden_layers")
+        if said["layer_types"] != ["full_attention"] * layers:
+            others.append("layer_types")
     if others:
         raise ValueError(
-            f"the formula holds for full attention in every layer only, and there is {', '.join(others)}; {ELSEWHERE}"
+            "the formula holds for full attention in every layer only, "
+            f"and there is {', '.join(others)}; {ELSEWHERE}"
         )
 
 
 def _head_size(cfg: Mapping[str, Any]) -> int:
-    """Return how many values are in one key or value: `head_dim`, or a head's share of the hidden size."""
+    """Return the values in a key: `head_dim`, or a head's share of hidden_size."""
     if cfg.get("head_dim") is not None:
         return _field(cfg, "head_dim")
     hidden, heads = _field(cfg, "hidden_size"), _field(cfg, "num_attention_heads")
     if hidden % heads:
-        raise ValueError(f"hidden_size {hidden} does not divide by num_attention_heads {heads}; {ELSEWHERE}")
+        raise ValueError(
+            f"hidden_size {hidden} does not divide by num_attention_heads {heads}; "
+            f"{ELSEWHERE}"
+        )
     return hidden // heads
 
 
@@ -130,7 +140,10 @@ def _value_size(cfg: Mapping[str, Any]) -> int:
     """Return the bytes of one value in the model's own number format."""
     dtype = cfg.get("dtype") if cfg.get("torch_dtype") is None else cfg["torch_dtype"]
     if not isinstance(dtype, str) or dtype not in BYTES_PER_VALUE:
-        raise ValueError(f"torch_dtype (or dtype) is {dtype!r}, not one of {', '.join(BYTES_PER_VALUE)}; {ELSEWHERE}")
+        raise ValueError(
+            f"torch_dtype (or dtype) is {dtype!r}, "
+            f"not one of {', '.join(BYTES_PER_VALUE)}; {ELSEWHERE}"
+        )
     return BYTES_PER_VALUE[dtype]
 
 
@@ -140,5 +153,7 @@ def _field(cfg: Mapping[str, Any], name: str) -> int:
     if value is None:
         raise ValueError(f"{name} is missing; {ELSEWHERE}")
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise ValueError(f"{name} is {value!r}, not a whole number of 1 or more; {ELSEWHERE}")
+        raise ValueError(
+            f"{name} is {value!r}, not a whole number of 1 or more; {ELSEWHERE}"
+        )
     return value

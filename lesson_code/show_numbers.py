@@ -1,4 +1,6 @@
-"""Print every figure of lesson 1 with the call that makes it, or compare the snapshot with the live file.
+"""Print every figure of lesson 1 with the call that makes it.
+
+Or compare the snapshot of the configuration with the live file:
 
 python -m lesson_code.show_numbers
 python -m lesson_code.show_numbers --fetch
@@ -20,7 +22,7 @@ _QUIZ_MODEL = (
     "'head_dim': 128, 'torch_dtype': 'float16'}"
 )
 
-# Figures that stand in a source, or are worked out from one: makers' pages, model cards, configuration files.
+# Figures that stand in a source, or are worked out from one.
 SOURCE_BASED: dict[str, list[str]] = {
     "context_window": [
         "1_048_576",
@@ -41,7 +43,8 @@ SOURCE_BASED: dict[str, list[str]] = {
         "8_200_000_000",
         "8_200_000_000 * BYTES_PER_VALUE['bfloat16']",
         "8_200_000_000 * BYTES_PER_VALUE['bfloat16'] / 10**9",
-        "8_200_000_000 * BYTES_PER_VALUE['bfloat16'] / kv_bytes_at_max_context(load_config())",
+        "8_200_000_000 * BYTES_PER_VALUE['bfloat16']"
+        " / kv_bytes_at_max_context(load_config())",
     ],
 }
 
@@ -51,6 +54,8 @@ CALLS: dict[str, list[str]] = {
         *SOURCE_BASED["context_window"],
         # The worked example.
         "[count_tokens(message['content']) for message in CAT_CHAT]",
+        "[m['role'] for m in CAT_CHAT]",
+        "[message['content'] for message in CAT_CHAT]",
         "total_tokens(CAT_CHAT)",
         "total_tokens(CAT_CHAT[:1])",
         "12 - total_tokens(CAT_CHAT[:1])",
@@ -73,7 +78,14 @@ CALLS: dict[str, list[str]] = {
         "[tokens_read(n, 10) - tokens_read(n - 1, 10) for n in range(1, 4)]",
         "[2 * n - 1 for n in range(1, 6)]",
         "[tokens_read(n, 50) - tokens_read(n - 1, 50) for n in range(1, 6)]",
+        "[(tokens_read(n, 50) - tokens_read(n - 1, 50)) // 50 for n in range(1, 6)]",
         "[tokens_read(n, 50) for n in range(1, 6)]",
+        "[tokens_read(n, 50) for n in range(1, 21)]",
+        "[tokens_read(n, 50, 450) for n in range(1, 21)]",
+        "tokens_read(20, 50, 450)",
+        "[total_tokens([filler('user', 50), filler('assistant', 50)] * n)"
+        " for n in (10, 20)]",
+        "[tokens_read(n, 50) for n in (10, 20)]",
         _TEN_TURNS,
         "tokens_read(10, 50)",
         f"tokens_read(10, 50) / {_TEN_TURNS}",
@@ -138,8 +150,15 @@ CALLS: dict[str, list[str]] = {
         "round(kv_bytes_at_max_context(load_config()) / 10**9)",
         # With one key/value pair for each query head.
         f"kv_bytes_per_token({_ONE_KV_PAIR_A_HEAD})",
-        f"kv_bytes_per_token({_ONE_KV_PAIR_A_HEAD}) / kv_bytes_per_token(load_config())",
+        f"kv_bytes_per_token({_ONE_KV_PAIR_A_HEAD})"
+        " / kv_bytes_per_token(load_config())",
         f"kv_bytes_at_max_context({_ONE_KV_PAIR_A_HEAD})",
+        "[kv_bytes(load_config(), n) for n in range(0, 40_961, 4_096)]",
+        f"[kv_bytes({_ONE_KV_PAIR_A_HEAD}, n) for n in range(0, 40_961, 4_096)]",
+        "[kv_bytes_per_token(load_config() | {'num_key_value_heads': n})"
+        " for n in (8, 32)]",
+        "[kv_bytes_at_max_context(load_config() | {'num_key_value_heads': n})"
+        " for n in (8, 32)]",
         f"kv_bytes_at_max_context({_ONE_KV_PAIR_A_HEAD}) / 2**30",
         # Check yourself.
         f"kv_bytes_per_token({_QUIZ_MODEL})",
@@ -151,7 +170,7 @@ CALLS: dict[str, list[str]] = {
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the command; the exit status is 0, or 1 when the files differ, or 2 when there is no live file."""
+    """Run the command: 0 success, 1 the files differ, 2 there is no live file."""
     parser = argparse.ArgumentParser(
         prog="python -m lesson_code.show_numbers",
         description="Print every figure of lesson 1 with the call that makes it.",
@@ -162,8 +181,8 @@ def main(argv: list[str] | None = None) -> int:
         nargs="?",
         const=CONFIG_URL,
         metavar="URL",
-        help="download the live configuration (of Qwen3-8B, unless you give another address) "
-        "and compare it with the snapshot, field by field",
+        help="download the live configuration (of Qwen3-8B, unless you give another "
+        "address) and compare it with the snapshot, field by field",
     )
     url = parser.parse_args(argv).fetch
     if url is None:
@@ -175,7 +194,9 @@ def main(argv: list[str] | None = None) -> int:
         print(error, file=sys.stderr)
         return 2
     lines = differences(load_config(), live)
-    print("\n".join(lines) if lines else f"{url} equals the snapshot: {len(live)} fields")
+    print(
+        "\n".join(lines) if lines else f"{url} equals the snapshot: {len(live)} fields"
+    )
     return 1 if lines else 0
 
 
@@ -183,7 +204,7 @@ def figures(name: str) -> str:
     """Evaluate the calls of one module, a line each: value, mark and call."""
     names = vars(importlib.import_module(f"lesson_code.{name}"))
     values = {call: _written(eval(call, dict(names))) for call in CALLS[name]}
-    width = max(map(len, values.values()))
+    width = max(len(value) for value in values.values() if value[0] != "[")
     lines = [f"lesson_code.{name}"]
     for call, value in values.items():
         mark = "source" if call in SOURCE_BASED[name] else ""
@@ -195,7 +216,9 @@ def differences(snapshot: dict[str, Any], live: dict[str, Any]) -> list[str]:
     """Describe each field that is not the same in both, in the order of their names."""
     lines = []
     for field in sorted(snapshot.keys() | live.keys()):
-        old, new = (json.dumps(cfg.get(field), sort_keys=True) for cfg in (snapshot, live))
+        old, new = (
+            json.dumps(cfg.get(field), sort_keys=True) for cfg in (snapshot, live)
+        )
         if field not in snapshot:
             lines.append(f"added: {field} = {new}")
         elif field not in live:
@@ -205,8 +228,8 @@ def differences(snapshot: dict[str, Any], live: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _written(value: float | list[int]) -> str:
-    """Write a number with thousands marked, and without a point where there is nothing behind it."""
+def _written(value: float | list[int] | list[str]) -> str:
+    """Write a number with thousands marked, without an empty decimal part."""
     return str(value) if isinstance(value, list) else f"{value:,.15g}"
 
 

@@ -114,6 +114,7 @@ class Build:
             self.tests_readable = False
             self.faults.append(self._broken_python(error))
         self._names: dict[str, Mapping[str, str]] = {}
+        self._resolved: dict[tuple[str, str], tuple[str, str]] = {}
 
     # Pages
 
@@ -180,8 +181,7 @@ class Build:
         if not isinstance(expression, str):
             return self.failed(line, "faulty call", f"number({expression!r}): the expression must be a text")
         try:
-            name = expressions.normalise(expression)
-            code = expressions.canonical(name, self.page.names, self.project.lessons)
+            name, code = self._resolve(expression)
         except ValueError as error:
             return self.failed(line, "faulty expression", f"{expression}: {error}")
         for key in filter(None, [source]):
@@ -205,6 +205,14 @@ class Build:
         if outcome.error or outcome.value is None:
             return self.failed(line, "failing expression", f"{name}: {outcome.error}")
         return Figure(kind, self.page.uri, line, name, code, outcome.value, source=source)
+
+    def _resolve(self, expression: str) -> tuple[str, str]:
+        """An expression of the page in its normal form, and with all names written out; worked out once."""
+        key = (self.page.topic, expression)
+        if key not in self._resolved:
+            name = expressions.normalise(expression)
+            self._resolved[key] = name, expressions.canonical(name, self.page.names, self.project.lessons)
+        return self._resolved[key]
 
     def _figure_token(self, attribute: str, name: str, value: Value, written: str, source: str = "") -> str:
         self.page.shown.figures.add((attribute, name, written))
@@ -247,7 +255,8 @@ class Build:
             return self.failed(line, "missing code", str(error), "correct the name, or the region's comments")
         self.page.shown.codes[name] = source
         file = self.project.name(path)
-        return tokens.put(Piece(_highlighted(source, name, file), file))
+        shown = f'<div class="ln-code" data-code="{html.escape(name)}">{highlighted(source, file)}</div>'
+        return tokens.put(Piece(shown, file))
 
     def block(self, block_id: str, code: str) -> Outcome:
         """Run an executed block of the page and remember what it printed."""
@@ -276,9 +285,7 @@ class Build:
     def is_computed(self, expression: str) -> bool:
         """Whether an expression uses lesson code; a broken one is left to whoever evaluates it."""
         try:
-            return expressions.uses_lesson_code(
-                expressions.canonical(expression, self.page.names, self.project.lessons)
-            )
+            return expressions.uses_lesson_code(self._resolve(expression)[1])
         except ValueError:
             return True
 
@@ -330,7 +337,7 @@ class Build:
         return {uri: by_page[uri] for uri in self.in_order(by_page)}
 
 
-def _highlighted(source: str, name: str, file: str) -> str:
-    """The code as the theme shows it."""
-    shown = highlight(source, PythonLexer(), HtmlFormatter(cssclass="highlight", wrapcode=True, filename=file))
-    return f'<div class="ln-code" data-code="{html.escape(name)}">{shown}</div>'
+def highlighted(source: str, file: str = "") -> str:
+    """Python code as the theme shows it, under the name of its file if it has one."""
+    shown: str = highlight(source, PythonLexer(), HtmlFormatter(cssclass="highlight", wrapcode=True, filename=file))
+    return shown

@@ -28,6 +28,8 @@ def table(build: Build, line: int, columns: Mapping[str, str], forms_: Mapping[s
             if isinstance(figure, Figure)
         ]
         rows = [list(row) for row in zip(*cells, strict=True)]
+        if not rows:
+            raise ValueError("the columns are empty")
     except ValueError as error:
         return build.failed(line, "faulty table", str(error), "give every column the same number of values")
     return tokens.put(Piece(f'<div class="ln-table">{_table(columns, rows)}</div>', ""))
@@ -164,10 +166,16 @@ def _cell(build: Build, figure: Figure, value: forms.Value, form: str) -> str:
     """One value of a series as a cell of the table."""
     written = forms.write(value, form)
     build.page.shown.figures.add(("data-expr", figure.name, written))
-    return f'<td><data value="{html.escape(str(value))}" data-expr="{html.escape(figure.name)}">{written}</data></td>'
+    kind = "" if isinstance(value, str) else ' class="ln-number"'
+    exact, name = html.escape(str(value)), html.escape(figure.name)
+    return f'<td{kind}><data value="{exact}" data-expr="{name}">{html.escape(written)}</data></td>'
 
 
 def _table(heads: Iterable[str], rows: list[list[str]]) -> str:
-    head = "".join(f'<th scope="col">{tokens.html(html.escape(text))}</th>' for text in heads)
+    """A table of finished cells; a heading stands over its column as the cells do."""
+    kinds = [' class="ln-number"' if cell.startswith('<td class="ln-number"') else "" for cell in rows[0]]
+    head = "".join(
+        f'<th scope="col"{kind}>{tokens.html(html.escape(text))}</th>' for kind, text in zip(kinds, heads, strict=True)
+    )
     body = "".join(f"<tr>{''.join(cells)}</tr>" for cells in rows)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

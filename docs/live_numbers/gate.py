@@ -121,8 +121,9 @@ def unasserted(build: Build) -> list[Fault]:
 def unused_inputs(build: Build) -> list[Fault]:
     """A fault for every input in the prose that nothing on its page is computed from."""
     inputs: dict[str, set[int | float | str]] = {}
+    pages = {given.page for given in build.givens}
     for figure in build.figures:
-        if figure.code:
+        if figure.page in pages and figure.code:
             inputs.setdefault(figure.page, set()).update(expressions.literals(figure.code))
     return [
         Fault(

@@ -263,6 +263,7 @@ class _Reader:
 
     def __init__(self, shown: Shown, allow: AllowList) -> None:
         self.shown = shown
+        self.names = {name for _, name, _ in shown.figures}
         self.allow = allow
         self.heading = ""
         self.checked: list[str] = []
@@ -311,8 +312,7 @@ class _Reader:
             ]
             return self.claim(any(claim in self.shown.figures for claim in claims), "forged figure", element)
         if tag == "code" and element.get("data-of"):
-            known_names = {name for _, name, _ in self.shown.figures}
-            return self.claim(element.text_content() == element.get("data-of") in known_names, "forged code", element)
+            return self.claim(element.text_content() == element.get("data-of") in self.names, "forged code", element)
         if tag == "code" and element.getparent().tag != "pre":
             text = element.text_content().strip()
             if re.match(r"[-+\u2212]?\d", text):

@@ -12,6 +12,7 @@ Pages call the macros between `[[=` and `=]]`:
 
 from __future__ import annotations
 
+import html
 import inspect
 import logging
 import sys
@@ -25,11 +26,12 @@ import click
 import jinja2
 import jinja2.meta
 import markdown_exec
+from markupsafe import Markup
 from mkdocs.exceptions import BuildError
 from mkdocs.utils import CountHandler, clean_directory
 
 from live_numbers import drawing, gate, provenance
-from live_numbers.build import Build
+from live_numbers.build import Build, highlighted
 from live_numbers.evaluate import SECONDS, Evaluator
 from live_numbers.faults import report
 from live_numbers.project import Project
@@ -239,7 +241,9 @@ def _check_macros(build: Build, env: Any) -> bool:
         build.fault(error.lineno + build.page.offset, "broken macro", error.message or str(error), "mend the call")
         return False
     known = set(env.variables) | set(env.page.meta) | set(env.env.globals)
-    unknown = jinja2.meta.find_undeclared_variables(tree) - known
+    unknown = {node.name for node in tree.find_all(jinja2.nodes.Name)} - known
+    if unknown:  # the names that the page sets itself are known too
+        unknown &= jinja2.meta.find_undeclared_variables(tree)
     for name in sorted(unknown):
         lines = sorted({node.lineno for node in tree.find_all(jinja2.nodes.Name) if node.name == name})
         for line in lines:
@@ -251,11 +255,10 @@ def _run_block(code: str, md: Any, **options: Any) -> str:
     """An executed block, in place of markdown-exec's own runner: run apart, bounded in time, its output kept."""
     block_id = options.get("id") or "unnamed"
     outcome = current().block(block_id, code)
-    options |= {"source": options.get("source") or "above", "result": options.get("result") or "text"}
-    printed = outcome.error or str(outcome.value or "")
-    shown = markdown_exec.base_format(language="python", run=lambda *_, **__: printed, code=code, md=md, **options)
+    printed = html.escape(outcome.error or str(outcome.value or ""))
+    shown = highlighted(code) + (f'<div class="highlight"><pre><code>{printed}</code></pre></div>' if printed else "")
     kind = "ln-block ln-fault" if outcome.error else "ln-block"
-    return type(shown)(f'<div class="{kind}" data-block="{block_id}">{shown}</div>')
+    return Markup(f'<div class="{kind}" data-block="{html.escape(block_id)}">{shown}</div>')
 
 
 def _listen() -> None:

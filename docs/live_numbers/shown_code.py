@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import re
 import textwrap
+from functools import lru_cache
 from pathlib import Path
 
 
@@ -65,11 +66,11 @@ def _region(source: str, region: str, name: str) -> str:
 
 def _definition(source: str, parts: list[str], name: str) -> str:
     """The source of a function, a class, a method or an assigned name, decorators included."""
-    body: list[ast.stmt] = ast.parse(source).body
+    body: list[ast.stmt] = _parsed(source).body
     for depth, part in enumerate(parts):
-        matches = [statement for statement in body if part in _names(statement)]
+        matches = [statement for statement in body if part in names(statement)]
         if not matches:
-            known = sorted(name for statement in body for name in _names(statement))
+            known = sorted(name for statement in body for name in names(statement))
             raise MissingCodeError(f"there is no code for {name!r}: the module has {', '.join(known) or 'nothing'}")
         statement = matches[-1]
         if depth < len(parts) - 1:
@@ -79,7 +80,13 @@ def _definition(source: str, parts: list[str], name: str) -> str:
     return textwrap.dedent("\n".join(lines))
 
 
-def _names(statement: ast.stmt) -> list[str]:
+@lru_cache(maxsize=32)
+def _parsed(source: str) -> ast.Module:
+    """The tree of a module: a page shows many parts of the same one."""
+    return ast.parse(source)
+
+
+def names(statement: ast.stmt) -> list[str]:
     """What a top-level statement defines."""
     if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return [statement.name]
