@@ -1,5 +1,6 @@
 """One figure, one name: normal forms of expressions, read without importing anything."""
 
+import ast
 from pathlib import Path
 
 import pytest
@@ -8,8 +9,8 @@ from live_numbers.expressions import (
     canonical,
     follow,
     literals,
+    names_bound,
     normalise,
-    origins,
     page_names,
     uses_lesson_code,
 )
@@ -72,7 +73,6 @@ def test_no_expression(written: str) -> None:
         ("lesson_code.context_window.tokens_read(10, 50)", {"lesson_code": "lesson_code"}),
         ("memgpt.read(10, 50)", {"memgpt": "lesson_code.memgpt"}),
         ("memgpt.cw.tokens_read(10, 50)", {"memgpt": "lesson_code.memgpt"}),
-        ("starred.tokens_read(10, 50)", {"starred": "lesson_code.starred"}),
     ],
 )
 def test_all_spellings_of_a_figure_are_one(lessons: Path, written: str, names: dict[str, str]) -> None:
@@ -104,38 +104,36 @@ def test_names_bound_inside_stay(expected: str, written: str) -> None:
     assert expected == canonical(written, {"f": "m.f", "g": "m.g", "h": "m.h"})
 
 
-def test_origins(lessons: Path) -> None:
+def test_imports() -> None:
     """An import that is not understood would hide an assertion, or make one of something else."""
-    source = "\n".join(
-        [
-            "from lesson_code.context_window import tokens_read as tr",
-            "from lesson_code import memgpt",
-            "import lesson_code.context_window as cw",
-            "import lesson_code.starred",
-            "import math, os.path",
-            "def test():",
-            "    from lesson_code.memgpt import read",
-        ]
-    )
-    expected = {
-        "tr": READ,
-        "memgpt": "lesson_code.memgpt",
-        "cw": "lesson_code.context_window",
-        "lesson_code": "lesson_code",
-        "math": "math",
-        "os": "os",
-        "read": "lesson_code.memgpt.read",
+    lines = {
+        "from lesson_code.context_window import tokens_read as tr": {"tr": READ},
+        "from lesson_code import memgpt": {"memgpt": "lesson_code.memgpt"},
+        "import lesson_code.context_window as cw": {"cw": "lesson_code.context_window"},
+        "import lesson_code.starred": {"lesson_code": "lesson_code"},
+        "import math, os.path": {"math": "math", "os": "os"},
+        "if True:\n    from math import pi": {"pi": "math.pi"},
+        "def test():\n    from math import pi": {},
     }
-    assert expected == origins(source)
+    for text, origins in lines.items():
+        sources = names_bound(ast.parse(text).body)
+        assert {**origins} == {name: only for name, [only] in sources.items() if isinstance(only, str)}
 
 
-def test_origins_of_relative_and_starred_imports(lessons: Path) -> None:
+def test_relative_and_starred_imports(lessons: Path) -> None:
     """Packages of lessons import relatively; a star would bring in names of unknown origin."""
-    expected = {"answer": "lesson_code.chatbot.turns.answer", "LIMIT": "lesson_code.context_window.LIMIT"}
-    assert expected == origins(lessons / "chatbot" / "__init__.py", lessons)
-    expected = {name: f"lesson_code.context_window.{name}" for name in ("math", "LIMIT", "tokens_read", "sum")}
-    assert expected == origins(lessons / "starred.py", lessons)
-    assert origins("from math import *", lessons) == {}
+    tree = ast.parse((lessons / "chatbot" / "__init__.py").read_text(encoding="utf-8"))
+    expected = {"answer": ["lesson_code.chatbot.turns.answer"], "LIMIT": ["lesson_code.context_window.LIMIT"]}
+    assert expected == names_bound(tree.body, "lesson_code.chatbot")
+    assert {"deeper": ["lesson_code.a.b.deeper"]} == names_bound(
+        ast.parse("from .b import deeper").body, "lesson_code.a"
+    )
+    assert {"near": ["lesson_code.a.near"]} == names_bound(ast.parse("from . import near").body, "lesson_code.a")
+    assert {} == names_bound(ast.parse("from math import *").body)
+    own = {
+        name for name, origin in page_names(lessons, "starred").items() if "." in origin.removeprefix("lesson_code.")
+    }
+    assert {"_hidden"} == own
 
 
 def test_follow_reexports(lessons: Path) -> None:
@@ -174,7 +172,7 @@ a, (b, *c) = 1, (2, 3)
 d: int = 4
 for e in (1,):
     with open("x") as f:
-        g = (h := 2)
+        g = h = 2
 class I:
     inside = 1
 async def j():
@@ -209,8 +207,6 @@ def test_faults_in_lessons_name_the_place(lessons: Path) -> None:
     path.write_text("ok = 1\nbroken = (\n", encoding="utf-8")
     with pytest.raises(ValueError, match=r"memgpt\.py:2: .*never closed"):
         page_names(lessons, "memgpt")
-    with pytest.raises(ValueError, match=r"memgpt\.py:2: "):
-        origins(path, lessons)
     with pytest.raises(ValueError, match="no lesson module 'nothing'"):
         page_names(lessons, "nothing")
 

@@ -17,7 +17,7 @@ LESSONS = "lesson_code"
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
-_NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+Source = ast.AST | str  # what a name gets its value from: a node, or the dotted origin of an import
 _BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
 
 
@@ -48,18 +48,18 @@ def literals(code: str) -> set[int | float | str]:
     Raises:
         ValueError: the code does not parse.
     """
-    pending: list[ast.AST] = [parse_file(code.strip(), "code")]
     found: set[int | float | str] = set()
-    while pending:
-        node = pending.pop()
-        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and _number(node.operand) is not None:
-            found.add(-(_number(node.operand) or 0))
-        elif isinstance(node, ast.Constant):
-            value = node.value
-            if isinstance(value, int | float | str) and not isinstance(value, bool):
+    pending: list[ast.AST] = [parse_file(code.strip(), "code")]
+    for node in pending:
+        match node:
+            case ast.Constant(value=bool()) | ast.UnaryOp(operand=ast.Constant(value=bool())):
+                pass
+            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
+                found.add(-number)
+            case ast.Constant(value=int() | float() | str() as value):
                 found.add(value)
-        else:
-            pending += ast.iter_child_nodes(node)
+            case _:
+                pending += ast.iter_child_nodes(node)
     return found
 
 
@@ -68,14 +68,7 @@ def uses_lesson_code(expression: str) -> bool:
     return LESSONS in free_names(parse(expression))
 
 
-def _number(node: ast.expr) -> int | float | None:
-    """Return the number a constant holds, None for anything else."""
-    if isinstance(node, ast.Constant) and isinstance(node.value, int | float) and not isinstance(node.value, bool):
-        return node.value
-    return None
-
-
-# What a piece of code binds, and what it needs from outside.
+# What a piece of code binds.
 
 
 def statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
@@ -85,53 +78,47 @@ def statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
         statement = pending.pop()
         if isinstance(statement, ast.stmt):
             yield statement
-        if not isinstance(statement, _NESTED):
+        if not isinstance(statement, Function | ast.ClassDef):
             for block in reversed(_BLOCKS):
                 pending += reversed(getattr(statement, block, ()))
 
 
-def header(statement: ast.stmt) -> list[ast.AST]:
-    """Return what a statement itself evaluates or binds: not its block, and no annotation."""
-    if isinstance(statement, Function):
-        arguments = statement.args
-        return [*statement.decorator_list, *arguments.defaults, *(d for d in arguments.kw_defaults if d)]
-    if isinstance(statement, ast.ClassDef):
-        return [*statement.decorator_list, *statement.bases, *(k.value for k in statement.keywords)]
-    if isinstance(statement, ast.AnnAssign):
-        return [statement.target, *([statement.value] if statement.value else [])]
-    if isinstance(statement, ast.Match):
-        guards = [case.guard for case in statement.cases if case.guard]
-        return [statement.subject, *(case.pattern for case in statement.cases), *guards]
-    if isinstance(statement, ast.Try | ast.TryStar):
-        return [handler.type for handler in statement.handlers if handler.type]
-    return [child for child in ast.iter_child_nodes(statement) if not isinstance(child, ast.stmt)]
+def names_bound(body: Iterable[ast.stmt], package: str = "") -> dict[str, list[Source]]:
+    """Return the names that a scope binds (not by `:=`), each with all it gets its value from."""
+    found: dict[str, list[Source]] = {}
+    for statement in statements(body):
+        for name, source in bindings(statement, package):
+            found.setdefault(name, []).append(source)
+    return found
 
 
-def bindings(statement: ast.stmt) -> list[tuple[str, ast.AST]]:
-    """Return the names a statement binds, each with the node it gets its value from (walrus aside)."""
+def bindings(statement: ast.stmt, package: str = "") -> list[tuple[str, Source]]:
+    """Return the names one statement binds, each with its source: the statement itself if there is none better.
+
+    Relative imports start from the dotted package.
+    """
+    targets: list[ast.expr] = []
+    value: ast.AST = statement
     match statement:
         case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
             return [(statement.name, statement)]
-        case ast.Import():
-            return [(a.asname or a.name.partition(".")[0], statement) for a in statement.names]
-        case ast.ImportFrom():
-            return [(a.asname or a.name, statement) for a in statement.names]
+        case ast.Import() | ast.ImportFrom():
+            return list(imported(statement, package).items())
         case ast.Assign():
-            return [(name, statement.value) for target in statement.targets for name in stored(target)]
+            targets, value = statement.targets, statement.value
         case ast.AugAssign() | ast.AnnAssign():
-            return [(name, statement.value or statement) for name in stored(statement.target)]
-        case ast.For() | ast.AsyncFor():
-            return [(name, statement.iter) for name in stored(statement.target)]
-        case ast.With() | ast.AsyncWith():
-            items = [item for item in statement.items if item.optional_vars]
-            return [(name, i.context_expr) for i in items for name in stored(i.optional_vars or i.context_expr)]
-        case ast.Try() | ast.TryStar():
-            return [(handler.name, handler) for handler in statement.handlers if handler.name]
-        case ast.Match():
-            return [(name, statement.subject) for case in statement.cases for name in _captured(case.pattern)]
+            targets, value = [statement.target], statement.value or statement
+        case ast.For():
+            targets, value = [statement.target], statement.iter
+        case ast.With():
+            targets = [item.optional_vars for item in statement.items if item.optional_vars]
         case ast.Delete():
-            return [(name, statement) for target in statement.targets for name in stored(target)]
-    return []
+            targets = statement.targets
+        case ast.Try() | ast.TryStar():
+            return [(handler.name, statement) for handler in statement.handlers if handler.name]
+        case ast.Match():
+            return [(name, statement) for case in statement.cases for name in _captured(case.pattern)]
+    return [(name, value) for target in targets for name in stored(target)]
 
 
 def stored(target: ast.AST) -> list[str]:
@@ -145,146 +132,82 @@ def stored(target: ast.AST) -> list[str]:
     return []
 
 
-def walruses(node: ast.AST) -> list[tuple[str, ast.AST]]:
-    """Return the names bound by `:=` anywhere in a node, each with its value."""
-    return [(n.target.id, n.value) for n in ast.walk(node) if isinstance(n, ast.NamedExpr)]
-
-
 def _captured(pattern: ast.pattern) -> list[str]:
     """Return the names a `case` pattern binds."""
-    found = []
-    for node in ast.walk(pattern):
-        if isinstance(node, ast.MatchAs | ast.MatchStar) and node.name:
-            found.append(node.name)
-        elif isinstance(node, ast.MatchMapping) and node.rest:
-            found.append(node.rest)
-    return found
+    names = [getattr(node, "name", None) or getattr(node, "rest", None) for node in ast.walk(pattern)]
+    return [name for name in names if name]
 
 
-def parameters(function: Function | ast.Lambda) -> list[ast.arg]:
-    """Return every parameter of a function, starred ones included."""
+def imported(node: ast.Import | ast.ImportFrom, package: str) -> dict[str, str]:
+    """Return the names one import statement binds, each with its dotted origin; of a star nothing is known."""
+    if isinstance(node, ast.Import):
+        heads = {alias: alias.name.partition(".")[0] for alias in node.names}
+        return {a.asname or head: a.name if a.asname else head for a, head in heads.items()}
+    base = [node.module] if node.module else []
+    if node.level:
+        parents = package.split(".")
+        base = [*parents[: len(parents) - node.level + 1], *base]
+    return {a.asname or a.name: ".".join([*base, a.name]) for a in node.names if a.name != "*"}
+
+
+def parameters(function: Function | ast.Lambda) -> set[str]:
+    """Return the names of a function's parameters, starred ones included."""
     a = function.args
     starred = [arg for arg in (a.vararg, a.kwarg) if arg]
-    return [*a.posonlyargs, *a.args, *a.kwonlyargs, *starred]
+    return {arg.arg for arg in (*a.posonlyargs, *a.args, *a.kwonlyargs, *starred)}
+
+
+def defaults(function: Function | ast.Lambda) -> list[ast.expr]:
+    """Return the default values of a function's parameters."""
+    return [*function.args.defaults, *(value for value in function.args.kw_defaults if value)]
+
+
+# What it needs from outside.
 
 
 def free_names(node: ast.AST) -> set[str]:
-    """Return the names a node reads from outside itself; annotations are no part of it.
+    """Return the names a node reads from outside itself; annotations are no part of it."""
+    return {name.id for name in _free(node)}
 
-    Comprehensions, lambdas and functions keep their own names to themselves; a walrus at the node's own level
-    does not hide its name, because the name belongs to the scope around it.
+
+def _free(node: ast.AST) -> Iterator[ast.Name]:
+    """Yield the places at which a node reads names from outside itself.
+
+    Comprehensions, lambdas and functions keep their own names to themselves. A name bound by `:=` counts as
+    read from outside where it is used, for it belongs to the scope around the node.
     """
-    found: set[str] = set()
-    pending = [node]
+    pending: list[tuple[ast.AST, frozenset[str]]] = [(node, frozenset())]
     while pending:
-        current = pending.pop()
+        current, hidden = pending.pop()
         if isinstance(current, ast.Name):
-            if not isinstance(current.ctx, ast.Store):
-                found.add(current.id)
-        elif isinstance(current, ast.Lambda):
-            inner = free_names(current.body) - {name for name, _ in walruses(current.body)}
-            found |= inner - {arg.arg for arg in parameters(current)}
-            pending += [*current.args.defaults, *(d for d in current.args.kw_defaults if d)]
-        elif isinstance(current, Comprehension):
-            found |= _free_in_comprehension(current)
-        elif isinstance(current, Function):
-            found |= _free_in_body(current)
-            pending += header(current)
-        elif isinstance(current, ast.ClassDef | ast.AnnAssign):
-            pending += [*header(current), *getattr(current, "body", [])]
-        else:
-            pending += ast.iter_child_nodes(current)
-    return found
+            if current.id not in hidden and not isinstance(current.ctx, ast.Store):
+                yield current
+        elif not isinstance(current, ast.Constant):
+            outside, inside, bound = _parts(current)
+            pending += [(part, hidden) for part in outside]
+            pending += [(part, hidden | bound) for part in inside]
 
 
-def _free_in_comprehension(node: Comprehension) -> set[str]:
-    """Return the names a comprehension reads from outside; only its first iterable sees no target."""
-    targets = _targets(node)
-    first = node.generators[0].iter
-    inner = set().union(*(free_names(part) for part in _inner_parts(node)))
-    return free_names(first) | (inner - targets)
-
-
-def _targets(node: Comprehension) -> set[str]:
-    """Return the names a comprehension binds."""
-    return {name for generator in node.generators for name in stored(generator.target)}
-
-
-def _inner_parts(node: Comprehension) -> list[ast.AST]:
-    """Return the parts of a comprehension that see its targets."""
-    element = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
-    tests = [test for generator in node.generators for test in generator.ifs]
-    targets = [generator.target for generator in node.generators]
-    return [*element, *tests, *targets, *(generator.iter for generator in node.generators[1:])]
-
-
-def _free_in_body(function: Function) -> set[str]:
-    """Return the names a function's body reads from outside the function."""
-    read: set[str] = set().union(*(free_names(statement) for statement in function.body))
-    bound = {arg.arg for arg in parameters(function)}
-    outer: set[str] = set()
-    for statement in statements(function.body):
-        bound |= {name for name, _ in bindings(statement)}
-        bound |= {name for part in header(statement) for name, _ in walruses(part)}
-        if isinstance(statement, ast.Global | ast.Nonlocal):
-            outer |= set(statement.names)
-    return (read - bound) | outer
+def _parts(node: ast.AST) -> tuple[Iterable[ast.AST], Iterable[ast.AST], set[str]]:
+    """Return the parts of a node that see the names around it, those that see names of its own, and these names."""
+    match node:
+        case ast.Lambda():
+            return defaults(node), [node.body], parameters(node)
+        case ast.FunctionDef() | ast.AsyncFunctionDef():
+            outer = {n for s in statements(node.body) if isinstance(s, ast.Global | ast.Nonlocal) for n in s.names}
+            own = (parameters(node) | names_bound(node.body).keys()) - outer
+            return [*node.decorator_list, *defaults(node)], node.body, own
+        case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+            first = node.generators[0].iter  # the only part that sees none of the targets
+            children = [c for g in node.generators for c in ast.iter_child_nodes(g) if c is not first]
+            children += [child for child in ast.iter_child_nodes(node) if not isinstance(child, ast.comprehension)]
+            return [first], children, {name for g in node.generators for name in stored(g.target)}
+        case ast.AnnAssign():
+            return [node.target, *([node.value] if node.value else [])], [], set()
+    return ast.iter_child_nodes(node), [], set()
 
 
 # Where names come from.
-
-
-def imported(node: ast.Import | ast.ImportFrom, package: str, lesson_root: Path | None) -> dict[str, str]:
-    """Return the names one import statement binds, each with its dotted origin.
-
-    A star stands for the public names of a module of the lessons; of any other module nothing is known.
-
-    Args:
-        node: the statement.
-        package: the dotted package that relative imports start from.
-        lesson_root: the folder of the lessons' package, needed for a star only.
-    """
-    if isinstance(node, ast.Import):
-        return {
-            a.asname or a.name.partition(".")[0]: a.name if a.asname else a.name.partition(".")[0] for a in node.names
-        }
-    base = import_base(node, package)
-    if node.names[0].name != "*":
-        return {a.asname or a.name: f"{base}.{a.name}" for a in node.names}
-    if lesson_root is None or base.partition(".")[0] != LESSONS:
-        return {}
-    return {n: f"{base}.{n}" for n in _module_names(base, lesson_root, ()) if not n.startswith("_")}
-
-
-def import_base(node: ast.ImportFrom, package: str) -> str:
-    """Return the dotted module that `from … import` reads, relative ones resolved within `package`."""
-    if not node.level:
-        return node.module or ""
-    parents = package.split(".")
-    parts = parents[: len(parents) - node.level + 1] + ([node.module] if node.module else [])
-    return ".".join(parts)
-
-
-def origins(source: str | Path, lesson_root: Path | None = None) -> dict[str, str]:
-    """Return every name that a file's imports bind, at its top or within functions, with its dotted origin.
-
-    Args:
-        source: the file, or its text. Relative imports need a file within `lesson_root`.
-        lesson_root: the folder of the lessons' package, needed for relative and star imports.
-
-    Raises:
-        ValueError: the file does not parse; the message names file and line.
-    """
-    text = source.read_bytes() if isinstance(source, Path) else source.encode()
-    package = ""
-    if isinstance(source, Path) and lesson_root and source.is_relative_to(lesson_root):
-        package = ".".join([LESSONS, *source.parent.relative_to(lesson_root).parts])
-    tree = parse_file(text, source if isinstance(source, Path) else "source")
-    found: dict[str, str] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            found |= imported(node, package, lesson_root)
-    return found
 
 
 def page_names(lesson_root: Path, topic: str) -> dict[str, str]:
@@ -300,7 +223,7 @@ def page_names(lesson_root: Path, topic: str) -> dict[str, str]:
         raise ValueError(f"no lesson module {topic!r} in {lesson_root}")
     topics = {path.stem for path in lesson_root.glob("[!_]*.py")}
     topics |= {path.parent.name for path in lesson_root.glob("[!_]*/__init__.py")}
-    names = _module_names(module, lesson_root, ())
+    names = _module_names(module, lesson_root)
     return {name: f"{LESSONS}.{name}" for name in sorted(topics)} | {
         name: follow(origin, lesson_root) for name, origin in names.items()
     }
@@ -308,9 +231,10 @@ def page_names(lesson_root: Path, topic: str) -> dict[str, str]:
 
 def follow(origin: str, lesson_root: Path) -> str:
     """Return where a dotted name of the lessons is really defined, through all re-exports."""
-    seen = {origin}
-    while (further := _follow_once(origin, lesson_root)) not in seen:
-        seen.add(origin := further)
+    seen: set[str] = set()
+    while origin not in seen:
+        seen.add(origin)
+        origin = _follow_once(origin, lesson_root)
     return origin
 
 
@@ -321,7 +245,7 @@ def _follow_once(origin: str, lesson_root: Path) -> str:
         module, name = ".".join(parts[:end]), parts[end]
         if parts[0] != LESSONS or _module_path(module, lesson_root) is None:
             break
-        source = _module_names(module, lesson_root, ()).get(name, f"{module}.{name}")
+        source = _module_names(module, lesson_root).get(name, f"{module}.{name}")
         if source != f"{module}.{name}":
             return ".".join([source, *parts[end + 1 :]])
     return origin
@@ -335,37 +259,24 @@ def _module_path(module: str, lesson_root: Path) -> str | None:
     return next((path for path in candidates if os.path.isfile(path)), None)
 
 
-def _module_names(module: str, lesson_root: Path, busy: tuple[str, ...]) -> dict[str, str]:
-    """Return a module's top-level names with their origins; `busy` breaks circles of star imports."""
+def _module_names(module: str, lesson_root: Path) -> dict[str, str]:
+    """Return the top-level names of a module of the lessons with their origins; none if there is no such module."""
     path = _module_path(module, lesson_root)
-    if path is None or module in busy:
-        return {}
-    names, stars = _own_names(Path(path).read_bytes(), path, module)
-    for star in stars:
-        public = (n for n in _module_names(star, lesson_root, (*busy, module)) if not n.startswith("_"))
-        names = {n: f"{star}.{n}" for n in public} | names
-    return names
+    return _names_in(Path(path).read_bytes(), path, module) if path else {}
 
 
 @lru_cache(maxsize=256)
-def _own_names(source: bytes, path: str, module: str) -> tuple[dict[str, str], list[str]]:
-    """Return a module's own top-level names with their origins, and the lesson modules it imports by star.
+def _names_in(source: bytes, path: str, module: str) -> dict[str, str]:
+    """Return the top-level names of a module's source with their origins.
 
     A name that is an import and something else besides belongs to the module itself.
     """
     package = module if path.endswith("__init__.py") else module.rpartition(".")[0]
-    names: dict[str, str] = {}
-    stars: list[str] = []
-    for statement in statements(parse_file(source, path).body):
-        found = {name: f"{module}.{name}" for name, _ in bindings(statement)}
-        found |= {name: f"{module}.{name}" for part in header(statement) for name, _ in walruses(part)}
-        if isinstance(statement, ast.Import | ast.ImportFrom):
-            found = imported(statement, package, None)
-            if not found and isinstance(statement, ast.ImportFrom):
-                stars.append(import_base(statement, package))
-        for name, origin in found.items():
-            names[name] = origin if names.get(name, origin) == origin else f"{module}.{name}"
-    return names, [star for star in stars if star.partition(".")[0] == LESSONS]
+    found = {}
+    for name, sources in names_bound(parse_file(source, path).body, package).items():
+        origin, *others = set(sources)
+        found[name] = origin if isinstance(origin, str) and not others else f"{module}.{name}"
+    return found
 
 
 # The one text of an expression.
@@ -376,54 +287,43 @@ def canonical(expression: str, names: Mapping[str, str], lesson_root: Path | Non
 
     Args:
         expression: its text.
-        names: dotted origins, as `page_names` or `origins` give them; other names stay as they stand.
+        names: dotted origins, as `page_names` gives them; other names stay as they stand.
         lesson_root: the folder of the lessons' package; with it, re-exports are followed to the definition.
 
     Raises:
         ValueError: the text is no expression.
     """
-    return renamed(parse(expression), names, partial(follow, lesson_root=lesson_root) if lesson_root else str)
+    return renamed(expression, names, partial(follow, lesson_root=lesson_root) if lesson_root else str)
 
 
-def renamed(tree: ast.expr, names: Mapping[str, str], resolve: Callable[[str], str]) -> str:
+def renamed(expression: str, names: Mapping[str, str], resolve: Callable[[str], str]) -> str:
     """Return the text of an expression with its free names replaced; `resolve` makes an origin final."""
-    bound = {name for name, _ in walruses(tree)}
-    return ast.unparse(_rewritten(tree, _without(names, bound), resolve))
+    tree = parse(expression)
+    own = {node.target.id for node in ast.walk(tree) if isinstance(node, ast.NamedExpr)} if ":=" in expression else ()
+    known = names.keys() - own
+    origins: dict[ast.AST, str] = {node: names[node.id] for node in _free(tree) if node.id in known}
+    return ast.unparse(_Renamer(origins, resolve).visit(tree))
 
 
-def _rewritten(node: ast.AST, names: Mapping[str, str], resolve: Callable[[str], str]) -> Any:
-    """Return a copy of a tree whose free names are dotted origins."""
-    head, _, rest = _dotted(node).partition(".")
-    if head in names:
-        origin = f"{names[head]}.{rest}" if rest else names[head]
-        return parse(resolve(origin))
-    copy = {field: _copied(value, names, resolve) for field, value in ast.iter_fields(node)}
-    if isinstance(node, ast.Lambda):
-        inner = _without(names, {arg.arg for arg in parameters(node)})
-        copy["body"] = _rewritten(node.body, inner, resolve)
-    elif isinstance(node, Comprehension):
-        inner = _without(names, _targets(node))
-        copy = {field: _copied(value, inner, resolve) for field, value in ast.iter_fields(node)}
-        copy["generators"][0].iter = _rewritten(node.generators[0].iter, names, resolve)
-    return type(node)(**copy)
+class _Renamer(ast.NodeTransformer):
+    """Replaces names, with the attributes they are followed by, by what `resolve` says of their origin."""
+
+    def __init__(self, origins: Mapping[ast.AST, str], resolve: Callable[[str], str]) -> None:
+        self.origins = origins
+        self.resolve = resolve
+
+    def visit(self, node: ast.AST) -> Any:
+        """Return the node with its names replaced."""
+        root, attributes = dotted(node)
+        if root in self.origins:
+            return ast.Name(self.resolve(".".join([self.origins[root], *attributes])), ast.Load())
+        return self.generic_visit(node)
 
 
-def _copied(value: Any, names: Mapping[str, str], resolve: Callable[[str], str]) -> Any:
-    """Return a rewritten copy of a field of a node: a node, a list or a plain value."""
-    if isinstance(value, list):
-        return [_copied(element, names, resolve) for element in value]
-    return _rewritten(value, names, resolve) if isinstance(value, ast.AST) else value
-
-
-def _dotted(node: ast.AST) -> str:
-    """Return `a.b.c` for a name or a chain of attributes on one, else an empty text."""
+def dotted(node: ast.AST) -> tuple[ast.AST, list[str]]:
+    """Return what `a.b.c` starts with, and the attributes that follow; of anything else, itself and none."""
     attributes: list[str] = []
     while isinstance(node, ast.Attribute):
-        attributes.append(node.attr)
+        attributes.insert(0, node.attr)
         node = node.value
-    return ".".join([node.id, *reversed(attributes)]) if isinstance(node, ast.Name) else ""
-
-
-def _without(names: Mapping[str, str], hidden: set[str]) -> dict[str, str]:
-    """Return the names that stay visible where others are bound."""
-    return {name: origin for name, origin in names.items() if name not in hidden}
+    return node, attributes
