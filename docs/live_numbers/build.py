@@ -7,13 +7,12 @@ remembered with the ledger, the tests and the rendered page.
 
 from __future__ import annotations
 
-import ast
-import builtins
 import difflib
 import html
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cache, partial
 from pathlib import Path
 
 from pygments import highlight
@@ -70,6 +69,7 @@ class Page:
 
     uri: str
     source: str = ""
+    body: str = ""
     offset: int = 0
     topic: str = ""
     names: Mapping[str, str] = field(default_factory=dict)
@@ -114,7 +114,8 @@ class Build:
             self.tests_readable = False
             self.faults.append(self._broken_python(error))
         self._names: dict[str, Mapping[str, str]] = {}
-        self._resolved: dict[tuple[str, str], tuple[str, str]] = {}
+        self._resolved: dict[tuple[str, str], expressions.Resolved] = {}
+        self._follow = cache(partial(expressions.follow, lesson_root=project.lessons))
 
     # Pages
 
@@ -128,7 +129,7 @@ class Build:
             topic: the module of `lesson_code` in whose namespace its expressions stand; may be empty.
         """
         offset = source[: source.find(body)].count("\n") if body and body in source else 0
-        self.page = self.pages[uri] = Page(uri, source, offset, topic)
+        self.page = self.pages[uri] = Page(uri, source, body, offset, topic)
         try:
             self.page.names = self._page_names(topic)
         except ValueError as error:
@@ -181,37 +182,35 @@ class Build:
         if not isinstance(expression, str):
             return self.failed(line, "faulty call", f"number({expression!r}): the expression must be a text")
         try:
-            name, code = self._resolve(expression)
+            name, code, unknown, _ = found = self._resolve(expression)
         except ValueError as error:
             return self.failed(line, "faulty expression", f"{expression}: {error}")
-        for key in filter(None, [source]):
-            try:
-                _, cited = sources.find(self.sources, key)
-            except ValueError as error:
-                return self.failed(line, "unknown source", f"{expression}: {error}")
-            if cited.value not in expressions.literals(name):
-                what = f"{name} does not contain {cited.value}, which {key} says"
-                return self.failed(line, "wrong source", what, "correct the expression or the source")
-            self._cite(key)
-        unknown = expressions.free_names(ast.parse(code, mode="eval")) - set(dir(builtins)) - {expressions.LESSONS}
         if unknown:
             near = difflib.get_close_matches(min(unknown), self.page.names, n=1)
             hint = f"did you mean {near[0]}?" if near else f"the page's module is {self.page.topic or 'none'}"
             return self.failed(line, "undefined name", f"{name}: {', '.join(sorted(unknown))}", hint)
-        if not source and not expressions.uses_lesson_code(code):
+        if not source and not found.uses_lessons:
             what = f"{name} uses nothing of lesson_code and names no source"
             return self.failed(line, "typed figure", what, "compute it, cite it, or mark an input with given(...)")
         outcome = self.evaluator.figure(code)
         if outcome.error or outcome.value is None:
             return self.failed(line, "failing expression", f"{name}: {outcome.error}")
+        if source:
+            try:
+                _, cited = sources.find(self.sources, source)
+            except ValueError as error:
+                return self.failed(line, "unknown source", f"{expression}: {error}")
+            if cited.value != outcome.value and cited.value not in expressions.literals(name):
+                what = f"{name} neither is nor contains {cited.value}, which {source} says"
+                return self.failed(line, "wrong source", what, "correct the expression or the source")
+            self._cite(source)
         return Figure(kind, self.page.uri, line, name, code, outcome.value, source=source)
 
-    def _resolve(self, expression: str) -> tuple[str, str]:
-        """An expression of the page in its normal form, and with all names written out; worked out once."""
+    def _resolve(self, expression: str) -> expressions.Resolved:
+        """An expression of the page, looked up in the namespace of its topic; worked out once."""
         key = (self.page.topic, expression)
         if key not in self._resolved:
-            name = expressions.normalise(expression)
-            self._resolved[key] = name, expressions.canonical(name, self.page.names, self.project.lessons)
+            self._resolved[key] = expressions.resolved(expression, self.page.names, self._follow)
         return self._resolved[key]
 
     def _figure_token(self, attribute: str, name: str, value: Value, written: str, source: str = "") -> str:
@@ -285,7 +284,7 @@ class Build:
     def is_computed(self, expression: str) -> bool:
         """Whether an expression uses lesson code; a broken one is left to whoever evaluates it."""
         try:
-            return expressions.uses_lesson_code(self._resolve(expression)[1])
+            return self._resolve(expression).uses_lessons
         except ValueError:
             return True
 

@@ -14,6 +14,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
@@ -126,10 +127,10 @@ class _Reader:
     def _in_test(self, function: ast.FunctionDef, file: TestFile) -> Iterator[tuple[int, str, ast.expr, str]]:
         """Yield those of one test function: the line, the figure, the side that states its value, and how."""
         asserts = [node for node in statements(function.body) if isinstance(node, ast.Assert)]
-        lines = [node.lineno for node in asserts]
+        lines = Counter(node.lineno for node in asserts)
         scope = Scope(file, function, file.scope) if asserts else file.scope
         for node in asserts:
-            if isinstance(node.test, ast.Compare) and lines.count(node.lineno) == 1:  # two could not be told apart
+            if isinstance(node.test, ast.Compare) and lines[node.lineno] == 1:  # two could not be told apart
                 for found in self._figures(node.test, scope):
                     yield node.lineno, *found
 

@@ -7,11 +7,12 @@ An expression is a figure's name. The same figure is written `tokens_read(10, 50
 from __future__ import annotations
 
 import ast
+import builtins
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 LESSONS = "lesson_code"
 
@@ -296,13 +297,46 @@ def canonical(expression: str, names: Mapping[str, str], lesson_root: Path | Non
     return renamed(expression, names, partial(follow, lesson_root=lesson_root) if lesson_root else str)
 
 
-def renamed(expression: str, names: Mapping[str, str], resolve: Callable[[str], str]) -> str:
-    """Return the text of an expression with its free names replaced; `resolve` makes an origin final."""
+class Resolved(NamedTuple):
+    """An expression, looked up.
+
+    Attributes:
+        normal: its text in normal form.
+        canonical: the same with every known name written out.
+        unknown: names that it reads and that nobody knows.
+        origins: where the known ones come from.
+    """
+
+    normal: str
+    canonical: str
+    unknown: frozenset[str]
+    origins: frozenset[str]
+
+    @property
+    def uses_lessons(self) -> bool:
+        """Whether it uses anything of the lessons."""
+        return any(origin.partition(".")[0] == LESSONS for origin in self.origins)
+
+
+def resolved(expression: str, names: Mapping[str, str], resolve: Callable[[str], str]) -> Resolved:
+    """Look up the names of an expression, parsed once; `resolve` makes an origin final.
+
+    Raises:
+        ValueError: the text is no expression.
+    """
     tree = parse(expression)
     own = {node.target.id for node in ast.walk(tree) if isinstance(node, ast.NamedExpr)} if ":=" in expression else ()
-    known = names.keys() - own
-    origins: dict[ast.AST, str] = {node: names[node.id] for node in _free(tree) if node.id in known}
-    return ast.unparse(_Renamer(origins, resolve).visit(tree))
+    free = [node for node in _free(tree) if node.id not in own]
+    origins: dict[ast.AST, str] = {node: names[node.id] for node in free if node.id in names}
+    unknown = frozenset(node.id for node in free if node not in origins and not hasattr(builtins, node.id))
+    normal = ast.unparse(tree)
+    canonical = ast.unparse(_Renamer(origins, resolve).visit(tree)) if origins else normal
+    return Resolved(normal, canonical, unknown, frozenset(origins.values()))
+
+
+def renamed(expression: str, names: Mapping[str, str], resolve: Callable[[str], str]) -> str:
+    """Return the text of an expression with its free names replaced; `resolve` makes an origin final."""
+    return resolved(expression, names, resolve).canonical
 
 
 class _Renamer(ast.NodeTransformer):

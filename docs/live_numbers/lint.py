@@ -292,9 +292,8 @@ class _Reader:
 
     def attributes(self, element: Any) -> None:
         """Check what is said in attributes, alternative texts above all."""
-        for name in SPOKEN:
-            text = element.get(name)
-            if not text or (name == "value" and element.tag == "data"):
+        for name, text in element.attrib.items():
+            if name not in SPOKEN or not text or (name == "value" and element.tag == "data"):
                 continue
             for expression, written in json.loads(element.get("data-figures", "[]")):
                 if any((kind, expression, written) in self.shown.figures for kind in FIGURE_ATTRIBUTES):

@@ -16,8 +16,10 @@ import html
 import inspect
 import logging
 import sys
+from bisect import bisect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -109,23 +111,17 @@ def on_pre_page_macros(env: Any) -> None:
     folder, _, name = uri.rpartition("/")
     topic = page.meta.get("topic", name.removesuffix(".md") if folder == "lessons" else "")
     build.begin(uri, source, env.markdown, topic)
-    if page.meta.get("render_macros") is False:
-        return
     marks = env.env.variable_start_string, env.env.variable_end_string
-    if _check_macros(build, env):
-        env.markdown += f"\n\n{marks[0]} {PAGE_DONE}() {marks[1]}\n"
-    else:
-        build.page.finished = True
-        faults = "\n".join(f"- {fault.body}" for fault in build.faults if fault.file == build.project.page(uri))
-        env.markdown = f"# {page.meta.get('title', uri)}\n\nThis page cannot be rendered:\n\n{faults}\n"
+    env.markdown += f"\n\n{marks[0]} {PAGE_DONE}() {marks[1]}\n"
 
 
 def on_post_page_macros(env: Any) -> None:
     """End a page: nothing may have gone wrong unseen; its sources and numbers follow the text."""
     build = current()
-    if not build.page.finished and env.page.meta.get("render_macros") is not False:
-        what = " ".join(env.markdown.split("```")[0].replace("#", "").split())
-        build.fault(0, "failing macro", what, "correct the call")
+    if env.page.meta.get("render_macros") is False:
+        env.markdown = build.page.body
+    elif not build.page.finished:
+        _explain_failure(build, env)
     if env.page.title:
         env.page.title = tokens.plain(env.page.title)
     env.markdown += provenance.sections(build, build.page)
@@ -228,27 +224,45 @@ def _line() -> int:
     while frame is not None:
         template = frame.f_globals.get("__jinja_template__")
         if template is not None:
-            return int(template.get_corresponding_lineno(frame.f_lineno)) + current().page.offset
+            return _template_line(template, frame.f_lineno) + current().page.offset
         frame = frame.f_back
     return 0
 
 
-def _check_macros(build: Build, env: Any) -> bool:
-    """Look for broken macro syntax and unknown names, all at once; whether there are none."""
+def _template_line(template: Any, code_line: int) -> int:
+    """The line of a template that a line of its compiled code comes from.
+
+    Jinja's own `get_corresponding_lineno` reads the whole table for each call, which a page of many figures feels.
+    """
+    codes, lines = _line_table(template)
+    return lines[max(bisect(codes, code_line) - 1, 0)] if lines else 1
+
+
+@lru_cache(maxsize=2)
+def _line_table(template: Any) -> tuple[list[int], list[int]]:
+    """Lines of the compiled code in order, and the line of the template for each."""
+    pairs = sorted((code, line) for line, code in template.debug_info)
+    return [code for code, _ in pairs], [line for _, line in pairs]
+
+
+def _explain_failure(build: Build, env: Any) -> None:
+    """A page whose macros stopped half-way: name everything that is wrong with them, in place of the page."""
+    page, offset = build.page, build.page.offset
+    before = len(build.faults)
     try:
-        tree = env.env.parse(env.markdown)
+        tree = env.env.parse(build.page.body)
     except jinja2.TemplateSyntaxError as error:
-        build.fault(error.lineno + build.page.offset, "broken macro", error.message or str(error), "mend the call")
-        return False
-    known = set(env.variables) | set(env.page.meta) | set(env.env.globals)
-    unknown = {node.name for node in tree.find_all(jinja2.nodes.Name)} - known
-    if unknown:  # the names that the page sets itself are known too
-        unknown &= jinja2.meta.find_undeclared_variables(tree)
-    for name in sorted(unknown):
-        lines = sorted({node.lineno for node in tree.find_all(jinja2.nodes.Name) if node.name == name})
-        for line in lines:
-            build.fault(line + build.page.offset, "undefined name", name, "correct the name")
-    return not unknown
+        build.fault(error.lineno + offset, "broken macro", error.message or str(error), "mend the call")
+    else:
+        known = set(env.variables) | set(env.page.meta) | set(env.env.globals)
+        for name in jinja2.meta.find_undeclared_variables(tree) - known:
+            for line in {node.lineno for node in tree.find_all(jinja2.nodes.Name) if node.name == name}:
+                build.fault(line + offset, "undefined name", name, "correct the name of the macro or the variable")
+    if len(build.faults) == before:  # neither: some call raised
+        what = " ".join(env.markdown.split("```")[0].replace("#", "").split())
+        build.fault(0, "failing macro", what, "correct the call")
+    said = "\n".join(f"- {html.escape(fault.body)}" for fault in build.faults[before:])
+    env.markdown = f'# {page.uri}\n\n<div class="ln-fault" markdown="1">\n\n{said}\n\n</div>\n'
 
 
 def _run_block(code: str, md: Any, **options: Any) -> str:
