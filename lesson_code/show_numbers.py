@@ -40,6 +40,7 @@ SOURCE_BASED: dict[str, list[str]] = {
         "load_config()['num_attention_heads']",
         "load_config()['num_key_value_heads']",
         "load_config()['head_dim']",
+        "load_config()['torch_dtype']",
         "8_200_000_000",
         "8_200_000_000 * BYTES_PER_VALUE['bfloat16']",
         "8_200_000_000 * BYTES_PER_VALUE['bfloat16'] / 10**9",
@@ -101,12 +102,14 @@ CALLS: dict[str, list[str]] = {
         "tokens_read(40, 50, 450)",
         "tokens_read(5, 50, 450)",
         "tokens_read(40, 50, 450) - tokens_read(5, 50, 450)",
+        "(tokens_read(40, 50, 450) - tokens_read(5, 50, 450)) // 450",
         "len(truncate([filler('user', 50)] * 10, 400))",
         "[tokens_read(n, 50, 400) - tokens_read(n - 1, 50, 400) for n in range(5, 11)]",
         "(tokens_read(10, 50, 400) - tokens_read(9, 50, 400)) // 50",
         "tokens_read(10, 50, 400)",
         # The strip of messages.
         "[total_tokens([message]) for message in STRIP_CHAT]",
+        "[m['role'] for m in STRIP_CHAT]",
         "len(STRIP_CHAT)",
         "len(truncate(STRIP_CHAT, 190 - 40))",
         "total_tokens(truncate(STRIP_CHAT, 190 - 40))",
@@ -228,9 +231,9 @@ def differences(snapshot: dict[str, Any], live: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _written(value: float | list[int] | list[str]) -> str:
+def _written(value: float | str | list[int] | list[str]) -> str:
     """Write a number with thousands marked, without an empty decimal part."""
-    return str(value) if isinstance(value, list) else f"{value:,.15g}"
+    return str(value) if isinstance(value, list | str) else f"{value:,.15g}"
 
 
 if __name__ == "__main__":

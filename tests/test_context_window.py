@@ -134,6 +134,7 @@ def test_worked_example_too_small() -> None:
 
 def test_strip_of_seven_messages() -> None:
     """The figure of the strip would show another window."""
+    assert ["user", "assistant", "user", "assistant", "user", "assistant", "user"] == [m["role"] for m in STRIP_CHAT]
     assert [30, 20, 40, 25, 35, 30, 20] == [total_tokens([message]) for message in STRIP_CHAT]
     assert 7 == len(STRIP_CHAT)
     assert 30 + 20 + 40 + 25 + 35 + 30 + 20 == total_tokens(STRIP_CHAT)
@@ -616,6 +617,7 @@ def test_a_window_of_450_makes_re_reading_linear() -> None:
     assert 50 * 40 * 40 == tokens_read(40, 50)
     assert 1_250 + 450 * 35 == tokens_read(40, 50, 450)
     assert 450 * 35 == tokens_read(40, 50, 450) - tokens_read(5, 50, 450)
+    assert 40 - 5 == (tokens_read(40, 50, 450) - tokens_read(5, 50, 450)) // 450
     assert 50 * 10 * 10 == tokens_read(10, 50, 1_000)
 
 

@@ -549,6 +549,11 @@ def test_fetch_config_without_an_address() -> None:
         fetch_config("nowhere")
 
 
+def test_the_number_format_of_the_file() -> None:
+    """The table of the page would name another format than the published file."""
+    assert "bfloat16" == load_config()["torch_dtype"]
+
+
 def test_the_curves_and_the_table_of_the_page() -> None:
     """The lines of the picture would be drawn somewhere else, or the table would compare something else."""
     # 2 x 36 layers x 8 pairs x 128 numbers x 2 bytes for a token; with 32 pairs four times that.

@@ -11,22 +11,22 @@ import difflib
 import html
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from functools import cache, partial
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property, partial
 from pathlib import Path
 
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
-from live_numbers import evidence, expressions, forms, ledger, lint, shown_code, sources
+from live_numbers import evidence, expressions, forms, ledger, lint, shown_code, sources, typed
 from live_numbers.evaluate import Evaluator, Outcome
 from live_numbers.faults import Fault
 from live_numbers.forms import Scalar, Value
 from live_numbers.project import Project
 from live_numbers.tokens import TOKEN, Piece, tokens
 
-FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})[^`\n]*\bexec=", re.M)
+FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})[ \t]*(?P<language>\w*)[^`\n]*\bexec=[^`\n]*", re.M)
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,20 @@ class Given:
 
 @dataclass
 class Page:
-    """A page while it is built."""
+    """A page while it is built.
+
+    Attributes:
+        uri: its path below `docs/`.
+        source: the whole file.
+        body: what of it is Markdown: all but the front matter.
+        offset: the lines before the body.
+        topic: the module of `lesson_code` in whose namespace its expressions stand; may be empty.
+        names: what those expressions may use, and where it comes from.
+        finished: whether its macros ran to the end.
+        failed: the names in the ledger of what could not be computed.
+        shown: what the machinery put on it.
+        cited: the figures of sources that it rests on.
+    """
 
     uri: str
     source: str = ""
@@ -74,8 +87,14 @@ class Page:
     topic: str = ""
     names: Mapping[str, str] = field(default_factory=dict)
     finished: bool = False
+    failed: set[str] = field(default_factory=set)
     shown: lint.Shown = field(default_factory=lint.Shown)
     cited: list[str] = field(default_factory=list)
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """The lines of the file."""
+        return self.source.splitlines()
 
     def line_of(self, text: str) -> int:
         """The line of the file on which a text first stands; 0 where it does not."""
@@ -97,54 +116,66 @@ class Build:
         self.page = Page("")
         self.navigation: list[str] = []
         self.sources, source_faults = sources.read(project)
-        self.allow, allow_faults = lint.read_allow_list(project)
+        self.allow, allow_faults = typed.read_allow_list(project)
         self.faults += source_faults + allow_faults
-        self.accepted: ledger.Pages = {}
+        self.accepted: ledger.Pages | None = None
         try:
             self.accepted = ledger.read(project.ledger)
         except ledger.LedgerError as error:
-            fix = "restore it from version control, or delete it and run `live-numbers accept`"
+            fix = "restore it from version control, or delete it and run: live-numbers accept"
             self.faults.append(Fault(project.name(project.ledger), 0, "unreadable ledger", str(error), fix))
-        self.asserted: dict[str, list[evidence.Assertion]] = {}
-        self.tests_readable = True
+        self.asserted: dict[str, list[evidence.Assertion]] | None = None
         try:
-            for assertion in evidence.assertions(project.tests, project.lessons):
+            found = evidence.assertions(project.tests, project.lessons)
+        except (ValueError, OSError) as error:
+            self.faults.append(self._broken_file(error))
+        else:
+            self.asserted = {}
+            for assertion in found:
                 self.asserted.setdefault(assertion.expression, []).append(assertion)
-        except ValueError as error:
-            self.tests_readable = False
-            self.faults.append(self._broken_python(error))
         self._names: dict[str, Mapping[str, str]] = {}
         self._resolved: dict[tuple[str, str], expressions.Resolved] = {}
         self._follow = cache(partial(expressions.follow, lesson_root=project.lessons))
 
     # Pages
 
-    def begin(self, uri: str, source: str, body: str, topic: str) -> None:
-        """Start a page.
-
-        Args:
-            uri: its path below `docs/`.
-            source: the whole file.
-            body: what of it is Markdown: all but the front matter.
-            topic: the module of `lesson_code` in whose namespace its expressions stand; may be empty.
-        """
+    def begin(self, uri: str, source: str, body: str, topic: object) -> None:
+        """Start a page; see `Page` for what it is made of."""
         offset = source[: source.find(body)].count("\n") if body and body in source else 0
-        self.page = self.pages[uri] = Page(uri, source, body, offset, topic)
-        try:
-            self.page.names = self._page_names(topic)
-        except ValueError as error:
-            self.faults.append(self._broken_python(error))
+        self.page = self.pages[uri] = Page(uri, source, body, offset, topic if isinstance(topic, str) else "")
+        if not isinstance(topic, str):
+            self.fault(self.page.line_of("topic:"), "faulty topic", f"{topic!r} is no name of a module")
+        elif topic and not self._has_module(topic):
+            what = f"there is no lesson_code/{topic.replace('.', '/')}.py"
+            fix = "create it, or name another module in the front matter: `topic: NAME`"
+            self.fault(self.page.line_of("topic:"), "missing module", what, fix)
+        else:
+            try:
+                self.page.names = self._page_names(topic)
+            except (ValueError, OSError) as error:
+                self.faults.append(self._broken_file(error))
+        if body.lstrip().startswith("---\n"):
+            self.fault(1, "broken front matter", "what stands between the --- lines is no YAML", "mend it")
         for fence in FENCE.finditer(source):
-            head = source[fence.start() : source.find("\n", fence.start())]
-            if not re.search(r'\bid="[^"]+"', head):
-                line = source.count("\n", 0, fence.start()) + 1
-                self.fault(line, "unnamed example", head.strip(), 'give the block an id, such as id="worked-example"')
+            line = source.count("\n", 0, fence.start()) + 1
+            if fence["language"] != "python":
+                what = f"only python blocks are executed here, not {fence['language']!r}"
+                self.fault(line, "unsupported example", what, "take exec away and give it a data-reason")
+            elif not re.search(r"""\bid=(?:"[^"]+"|'[^']+')""", fence[0]):
+                fix = 'give the block an id, such as id="worked-example"'
+                self.fault(line, "unnamed example", fence[0].strip(), fix)
 
-    def _broken_python(self, error: ValueError) -> Fault:
-        """A file that does not parse, as a fault of that file."""
-        place, _, what = str(error).partition(": ")
-        file, _, line = place.rpartition(":")
-        return Fault(self.project.name(Path(file)), int(line), "broken code", what, "mend it; the pages follow")
+    def _has_module(self, topic: str) -> bool:
+        base = self.project.lessons.joinpath(*topic.split("."))
+        return base.with_suffix(".py").is_file() or (base / "__init__.py").is_file()
+
+    def _broken_file(self, error: Exception) -> Fault:
+        """A file that cannot be read as Python, as a fault of that file where it is known."""
+        place = re.match(r"(?P<file>.+?\.py):(?P<line>\d+): (?P<what>.*)", str(error), re.S)
+        if place is None:
+            return Fault("tests", 0, "broken code", str(error), "mend the file")
+        file, line = self.project.name(Path(place["file"])), int(place["line"])
+        return Fault(file, line, "broken code", place["what"], "mend it; the pages follow")
 
     def _page_names(self, topic: str) -> Mapping[str, str]:
         if topic not in self._names:
@@ -158,8 +189,12 @@ class Build:
     def failed(self, line: int, kind: str, what: str, fix: str = "") -> str:
         """Record a fault and leave it in the page, where the editor sees it."""
         self.fault(line, kind, what, fix)
-        said = html.escape(f"{kind}: {what}")
-        return tokens.put(Piece(f'<strong class="ln-fault" role="alert">{said}</strong>', f"{kind}: {what}"))
+        return self._in_place(f"{kind}: {what}")
+
+    def _in_place(self, said: str) -> str:
+        """The token of a text that stands where something failed."""
+        self.page.shown.faults.add(" ".join(said.split()))
+        return tokens.put(Piece(f'<strong class="ln-fault" role="alert">{html.escape(said)}</strong>', said))
 
     # What the macros do
 
@@ -171,30 +206,30 @@ class Build:
         try:
             written = forms.write(figure.value, form)
         except ValueError as error:
+            self.page.failed.add(figure.name)
             return self.failed(line, "unwritable figure", f"{figure.name}: {error}")
-        self.figures.append(
-            Figure("computed", figure.page, line, figure.name, figure.code, figure.value, written, figure.source)
-        )
+        self.figures.append(replace(figure, written=written))
         return self._figure_token("data-expr", figure.name, figure.value, written, source)
 
     def _computed(self, line: int, kind: str, expression: str, source: str = "") -> Figure | str:
         """The value of an expression of the page, or the token of the fault."""
-        if not isinstance(expression, str):
-            return self.failed(line, "faulty call", f"number({expression!r}): the expression must be a text")
         try:
-            name, code, unknown, _ = found = self._resolve(expression)
+            found = self._resolve(expression)
         except ValueError as error:
             return self.failed(line, "faulty expression", f"{expression}: {error}")
-        if unknown:
-            near = difflib.get_close_matches(min(unknown), self.page.names, n=1)
+        name = found.normal
+        if found.unknown:
+            self.page.failed.add(name)
+            near = difflib.get_close_matches(min(found.unknown), self.page.names, n=1)
             hint = f"did you mean {near[0]}?" if near else f"the page's module is {self.page.topic or 'none'}"
-            return self.failed(line, "undefined name", f"{name}: {', '.join(sorted(unknown))}", hint)
+            return self.failed(line, "undefined name", f"{name}: {', '.join(sorted(found.unknown))}", hint)
         if not source and not found.uses_lessons:
             what = f"{name} uses nothing of lesson_code and names no source"
             return self.failed(line, "typed figure", what, "compute it, cite it, or mark an input with given(...)")
-        outcome = self.evaluator.figure(code)
+        outcome = self.evaluator.figure(found.canonical)
         if outcome.error or outcome.value is None:
-            return self.failed(line, "failing expression", f"{name}: {outcome.error}")
+            self.page.failed.add(name)
+            return self._not_computed(line, "failing expression", name, outcome)
         if source:
             try:
                 _, cited = sources.find(self.sources, source)
@@ -204,7 +239,15 @@ class Build:
                 what = f"{name} neither is nor contains {cited.value}, which {source} says"
                 return self.failed(line, "wrong source", what, "correct the expression or the source")
             self._cite(source)
-        return Figure(kind, self.page.uri, line, name, code, outcome.value, source=source)
+        return Figure(kind, self.page.uri, line, name, found.canonical, outcome.value, source=source)
+
+    def _not_computed(self, line: int, kind: str, name: str, outcome: Outcome) -> str:
+        """The token of something that failed; a module that cannot be imported is one fault of that module."""
+        if outcome.broken is None:
+            return self.failed(line, kind, f"{name}: {outcome.error}")
+        broken = outcome.broken
+        self.faults.append(Fault(broken.file, broken.line, "broken code", broken.what, "mend it; the pages follow"))
+        return self._in_place(f"{name}: {outcome.error}")
 
     def _resolve(self, expression: str) -> expressions.Resolved:
         """An expression of the page, looked up in the namespace of its topic; worked out once."""
@@ -214,7 +257,7 @@ class Build:
         return self._resolved[key]
 
     def _figure_token(self, attribute: str, name: str, value: Value, written: str, source: str = "") -> str:
-        self.page.shown.figures.add((attribute, name, written))
+        self.page.shown.figures.add((attribute, name, str(value), written))
         kind = "ln ln-cited" if source or attribute == "data-cited" else "ln"
         note = f' data-source="{html.escape(source)}"' if source else ""
         piece = (
@@ -240,6 +283,8 @@ class Build:
     def given(self, line: int, value: Scalar, form: str = "") -> str:
         """An input that the author chose; an expression or a block of the page must contain it."""
         try:
+            if isinstance(value, bool) or not isinstance(value, int | float | str):
+                raise ValueError("an input is a number or a text")
             written = forms.write(value, form)
         except ValueError as error:
             return self.failed(line, "unwritable figure", f"given({value!r}): {error}")
@@ -247,38 +292,53 @@ class Build:
         return self._figure_token("data-given", str(value), value, written)
 
     def code(self, line: int, name: str) -> str:
-        """Code of `lesson_code`, by name."""
+        """Code of `lesson_code`, by name; examples in its docstrings must be true."""
         try:
             path, source = shown_code.find(self.project.lessons, self.page.topic, name)
-        except (shown_code.MissingCodeError, SyntaxError) as error:
+        except (shown_code.MissingCodeError, SyntaxError, UnicodeDecodeError) as error:
             return self.failed(line, "missing code", str(error), "correct the name, or the region's comments")
-        self.page.shown.codes[name] = source
         file = self.project.name(path)
+        if ">>> " in source:
+            module = file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+            outcome = self.evaluator.doctest(module)
+            if outcome.error and outcome.broken is None:
+                place = self.project.name(path)
+                fault = Fault(place, 0, "false docstring", outcome.error, "correct the example in the docstring")
+                self.faults.append(fault)
+        self.page.shown.codes[name] = source
         shown = f'<div class="ln-code" data-code="{html.escape(name)}">{highlighted(source, file)}</div>'
         return tokens.put(Piece(shown, file))
 
     def block(self, block_id: str, code: str) -> Outcome:
         """Run an executed block of the page and remember what it printed."""
-        line = self.page.line_of(f'id="{block_id}"')
+        line = self.page.line_of(f'id="{block_id}"') or self.page.line_of(f"id='{block_id}'")
+        name = f"output: {block_id}"
         outcome = self.evaluator.block(code)
         if block_id in self.page.shown.blocks:
             self.fault(line, "unnamed example", f"two blocks are called {block_id!r}", "give each an id of its own")
+        self.page.shown.blocks[block_id] = (code, outcome.error or str(outcome.value or ""))
         if outcome.error:
-            self.fault(line, "failing example", f"{block_id}: {outcome.error}")
-        printed = str(outcome.value or "")
-        self.page.shown.blocks[block_id] = (code, printed)
-        lines: list[Value] = [*printed.rstrip("\n").split("\n")]
-        self.figures.append(Figure("printed", self.page.uri, line, f"output: {block_id}", code, lines))
+            self.page.failed.add(name)
+            self.fault(line, "failing example", f"{block_id}: {outcome.error}", "mend the block, or the code it runs")
+        else:
+            lines: list[Value] = [*str(outcome.value).rstrip("\n").split("\n")]
+            self.figures.append(Figure("printed", self.page.uri, line, name, code, lines))
         return outcome
 
     def series(self, line: int, expression: str) -> Figure | str:
         """The values of a curve or a column: a list of numbers or texts, or the token of the fault."""
-        figure = self._computed(line, "series", expression)
+        figure = self.value(line, expression)
         if isinstance(figure, str):
             return figure
         if not isinstance(figure.value, list) or not all(type(v) in (int, float, str) for v in figure.value):
             return self.failed(line, "faulty series", f"{figure.name}: a series is a list of numbers or texts")
-        self.figures.append(figure)
+        return figure
+
+    def value(self, line: int, expression: str) -> Figure | str:
+        """A value that something is drawn from: it is kept in the ledger and asserted like any figure."""
+        figure = self._computed(line, "series", expression)
+        if not isinstance(figure, str):
+            self.figures.append(figure)
         return figure
 
     def is_computed(self, expression: str) -> bool:
@@ -288,28 +348,25 @@ class Build:
         except ValueError:
             return True
 
-    def value(self, line: int, expression: str) -> Figure | str:
-        """A value that a picture is drawn from and does not write out."""
-        return self._computed(line, "drawn", expression)
-
     def axis(self, line: int, expression: str, columns: Iterable[str]) -> Figure | str:
-        """The values that columns or curves run over, as a list: `range(1, 6)`, which must stand in one of them."""
+        """What the columns or curves beside it run over, as a list: `range(1, 6)` for `[f(n) for n in range(1, 6)]`."""
         try:
             name = expressions.normalise(expression)
-            within = any(name in other for other in map(expressions.normalise, columns) if other != name)
+            others = [other for other in map(expressions.normalise, columns) if other != name]
+            within = bool(others) and all(expressions.runs_over(other) == name for other in others)
         except ValueError as error:
             return self.failed(line, "faulty expression", f"{expression}: {error}")
         if not within:
-            what = f"{name} uses nothing of lesson_code and stands in no expression beside it"
-            return self.failed(line, "typed figure", what, "compute it, or write what the other expressions run over")
+            what = f"{name} uses nothing of lesson_code, and is not what every expression beside it runs over"
+            return self.failed(line, "typed figure", what, "write it as the `in` part of the other expressions")
         outcome = self.evaluator.figure(f"list({name})")
         if outcome.error:
             return self.failed(line, "failing expression", f"{name}: {outcome.error}")
         return Figure("drawn", self.page.uri, line, name, name, outcome.value or [])
 
     def label(self, line: int, text: str) -> str:
-        """A text of a picture: figures in it computed, nothing typed."""
-        for _, number in self.allow.typed(TOKEN.sub(lint.HOLE, text)):
+        """A text of a picture or a heading of a table: figures in it computed, nothing typed."""
+        for _, number in self.allow.typed(TOKEN.sub(typed.FIGURE, text)):
             what = f"{number!r} in the label {tokens.plain(text)!r}"
             self.fault(line, "typed number", what, "put number(...) or given(...) into the label")
         return tokens.plain(text)
@@ -334,6 +391,14 @@ class Build:
             if figure.written and figure.written not in entry[1:]:
                 entry.append(figure.written)
         return {uri: by_page[uri] for uri in self.in_order(by_page)}
+
+    def to_assert(self) -> dict[str, Figure]:
+        """Every figure that a test must assert, by the code that computes it."""
+        found: dict[str, Figure] = {}
+        for figure in self.figures:
+            if figure.kind in ("computed", "series"):
+                found.setdefault(figure.code, figure)
+        return found
 
 
 def highlighted(source: str, file: str = "") -> str:

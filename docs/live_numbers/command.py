@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import logging
 import os
 import sys
@@ -34,44 +35,46 @@ def survey(project: Project) -> Build:
     os.environ.setdefault("NO_MKDOCS_2_WARNING", "1")
     from mkdocs.commands.build import build as build_site
     from mkdocs.config import load_config
-    from mkdocs.exceptions import MkDocsException
 
-    config_file = project.root / "mkdocs.yml"
-    if not config_file.is_file():
-        raise UnusableError(f"{config_file} does not exist: run this where mkdocs.yml lies")
-    logging.getLogger("mkdocs").addHandler(logging.NullHandler())
+    said: list[str] = []
+    listener = macros.KeepWarnings(said)
+    logging.getLogger("mkdocs").addHandler(listener)
     with tempfile.TemporaryDirectory(prefix="live-numbers-") as folder, macros.collecting() as builds:
         try:
-            config = load_config(str(config_file), site_dir=folder, strict=False)
+            config = load_config(str(project.root / "mkdocs.yml"), site_dir=folder, strict=False)
             config.plugins.on_startup(command="build", dirty=False)
             build_site(config)
-        except (MkDocsException, SystemExit) as error:
-            raise UnusableError(f"the site cannot be built: {error}") from error
+        except (Exception, SystemExit) as error:
+            raise UnusableError("\n".join(["the site cannot be built:", *said, str(error)])) from error
+        finally:
+            logging.getLogger("mkdocs").removeHandler(listener)
     if not builds:
         raise UnusableError("mkdocs.yml does not load live_numbers through mkdocs-macros")
     return builds[0]
 
 
 def confirm(build: Build) -> tuple[int, list[Fault]]:
-    """Run the tests that assert the figures; how many figures are confirmed, and a fault for each that is not."""
-    figures = {
-        f.code: f for f in reversed(build.figures) if f.kind in ("computed", "series") and f.code in build.asserted
-    }
-    wanted = [assertion for code in figures for assertion in build.asserted[code]]
-    proof = evidence.run(wanted, build.project.root)
+    """Run the tests that assert the figures; how many figures are confirmed, and a fault for each that is not.
+
+    Raises:
+        UnusableError: the tests cannot be run here.
+    """
+    if importlib.util.find_spec("pytest") is None:
+        raise UnusableError("pytest is missing: install what the README's command for the tests installs")
+    asserted = build.asserted or {}
+    figures = {code: figure for code, figure in build.to_assert().items() if code in asserted}
+    proof = evidence.run([assertion for code in figures for assertion in asserted[code]], build.project.root)
     faults = []
-    confirmed = 0
     for code, figure in figures.items():
-        if any(assertion in proof.confirmed for assertion in build.asserted[code]):
-            confirmed += 1
+        if not proof.confirmed.isdisjoint(asserted[code]):
             continue
-        places = ", ".join(f"{assertion.file}:{assertion.line}" for assertion in build.asserted[code])
+        places = ", ".join(f"{assertion.file}:{assertion.line}" for assertion in asserted[code])
         what = f"{figure.name}: the assertion at {places} did not run and pass"
-        fix = f"make it pass: pytest {build.asserted[code][0].test}"
+        fix = f"make it pass: pytest {asserted[code][0].test}"
         faults.append(Fault(build.project.page(figure.page), figure.line, "unconfirmed figure", what, fix))
     if faults and proof.output:
         print(proof.output, file=sys.stderr)
-    return confirmed, faults
+    return len(figures) - len(faults), faults
 
 
 def check(project: Project) -> int:
@@ -82,7 +85,7 @@ def check(project: Project) -> int:
     if faults:
         print(report(faults), file=sys.stderr)
         return WRONG
-    figures = {figure.code for figure in build.figures if figure.kind in ("computed", "series")}
+    figures = build.to_assert()
     quoted = sum(figure.kind in ("computed", "series") for figure in build.figures)
     printed = sum(figure.kind == "printed" for figure in build.figures)
     cited = sum(len(page.cited) for page in build.pages.values())
@@ -104,13 +107,13 @@ def accept(project: Project, target: str | None) -> int:
         print(report(faults), file=sys.stderr)
         print("nothing was accepted: mend this first", file=sys.stderr)
         return WRONG
-    new = build.as_ledger()
+    old, new = build.accepted or {}, build.as_ledger()
     if target is not None:
-        new = _only(target, build.accepted, new)
-    if new == build.accepted and project.ledger.exists():
+        new = _only(target, old, new)
+    if new == old and project.ledger.exists():
         print("nothing changed")
         return RIGHT
-    print(ledger.diff(build.accepted, new))
+    print(ledger.diff(old, new))
     ledger.write(project.ledger, new)
     return RIGHT
 
@@ -253,6 +256,8 @@ def main(arguments: list[str] | None = None) -> int:
     chosen = parser.parse_args(arguments)
     project = Project(chosen.root.resolve())
     try:
+        if not (project.root / "mkdocs.yml").is_file():
+            raise UnusableError(f"{project.root / 'mkdocs.yml'} does not exist: run this where mkdocs.yml lies")
         if chosen.command == "check":
             return check(project)
         if chosen.command == "accept":
@@ -262,6 +267,11 @@ def main(arguments: list[str] | None = None) -> int:
         if chosen.command == "explain":
             return explain(project, chosen.expression)
         return fetch_sources(project, chosen.fetch)
-    except (UnusableError, ledger.LedgerError, ValueError) as error:
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # who read the output has gone
+        return UNUSABLE
+    except (UnusableError, ledger.LedgerError, ValueError, OSError) as error:
         print(f"live-numbers: {error}", file=sys.stderr)
+        return UNUSABLE
+    except KeyboardInterrupt:
         return UNUSABLE

@@ -12,6 +12,8 @@ from live_numbers.tokens import Piece, tokens
 
 def table(build: Build, line: int, columns: Mapping[str, str], forms_: Mapping[str, str]) -> str:
     """A table whose columns are expressions that give lists; see `live_numbers.macros`."""
+    if unknown := sorted(set(forms_) - set(columns)):
+        return build.failed(line, "faulty table", f"forms for columns that do not exist: {', '.join(unknown)}")
     figures = []
     for expression in columns.values():
         computed = build.is_computed(expression)
@@ -130,7 +132,7 @@ def strip(
         [f"<td>{html.escape(part.label)}</td>", cell, f"<td>{html.escape(build.label(line, state))}</td>"]
         for part, cell, state in zip(parts, cells, states, strict=True)
     ]
-    return _figure(build, line, name, title, svg, caption, _table(["message", "tokens", ""], rows))
+    return _figure(build, line, name, title, svg, caption, _table(["message", "tokens", "what happens"], rows))
 
 
 def _numbers(figure: Figure) -> list[float]:
@@ -165,7 +167,7 @@ def _figure(build: Build, line: int, name: str, title: str, svg: str, caption: s
 def _cell(build: Build, figure: Figure, value: forms.Value, form: str) -> str:
     """One value of a series as a cell of the table."""
     written = forms.write(value, form)
-    build.page.shown.figures.add(("data-expr", figure.name, written))
+    build.page.shown.figures.add(("data-expr", figure.name, str(value), written))
     kind = "" if isinstance(value, str) else ' class="ln-number"'
     exact, name = html.escape(str(value)), html.escape(figure.name)
     return f'<td{kind}><data value="{exact}" data-expr="{name}">{html.escape(written)}</data></td>'

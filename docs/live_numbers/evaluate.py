@@ -14,13 +14,14 @@ import subprocess
 import sys
 import threading
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import IO, Any
 
 from live_numbers import worker
 from live_numbers.forms import Value
 from live_numbers.project import Project
-from live_numbers.worker import PACKAGE, READY
+from live_numbers.worker import PACKAGE, READY, Broken
 
 SECONDS = 60.0
 """How long one expression or block may take, unless `extra.live_numbers.seconds` in mkdocs.yml says otherwise."""
@@ -41,23 +42,27 @@ FIXED = {
     "PYTHONUTF8": "1",
     "NO_COLOR": "1",
 }
-OTHERWISE = FIXED | {"PYTHONHASHSEED": "1", "TZ": "Pacific/Kiritimati", "COLUMNS": "132"}
+OTHERWISE = FIXED | {"PYTHONHASHSEED": "1", "TZ": "Pacific/Kiritimati", "COLUMNS": "132", "HOME": "/nowhere"}
 """The surroundings of the second opinion: a figure that depends on them is unstable."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of an expression or a block: a value (for a block: what it printed), or an error."""
+    """What came of an expression or a block: a value (for a block: what it printed), or an error.
+
+    Where a module cannot be imported, `broken` says in which file and line, and why.
+    """
 
     value: Value | None = None
     error: str = ""
+    broken: Broken | None = None
 
 
 class Worker:
     """One interpreter with the lesson code of one moment loaded."""
 
     def __init__(self, root: Path, surroundings: dict[str, str], seconds: float) -> None:
-        """Start it and wait for its imports; `seconds` bounds them, and every request.
+        """Start it; `seconds` bounds its imports, and every request.
 
         Args:
             root: the folder that holds `lesson_code`.
@@ -75,9 +80,14 @@ class Worker:
             encoding="utf-8",
         )
         self.answers: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self.asked = 0
         threading.Thread(target=_pump, args=(self.process.stdout, self.answers), daemon=True).start()
+
+    @cached_property
+    def failure(self) -> str:
+        """Why it can answer nothing, or an empty text; waits until it has imported the lessons."""
         answer, error = self._receive()
-        self.failure = "" if answer == READY else f"{PACKAGE} cannot be imported: {error}"
+        return "" if answer == READY else f"{PACKAGE} cannot be imported: {error}"
 
     def ask(self, request: dict[str, str]) -> Outcome:
         """One answer; a worker that runs away or dies gives an error, and is no use afterwards."""
@@ -93,7 +103,12 @@ class Worker:
         if error:
             return Outcome(error=error)
         answer: dict[str, Any] = json.loads(line)
-        return Outcome(answer.get("value"), answer.get("error", ""))
+        self.asked += 1
+        if answer["number"] != self.asked - 1:
+            self.close()
+            return Outcome(error="the code disturbs the interpreter that runs it: does it fork?")
+        broken = answer.get("broken")
+        return Outcome(answer.get("value"), answer.get("error", ""), Broken(**broken) if broken else None)
 
     def _receive(self) -> tuple[str, str]:
         """The next line of the worker, or what is wrong with it."""
@@ -151,6 +166,14 @@ class Evaluator:
     def answers_for(self, other: Evaluator) -> bool:
         """Whether its answers hold for another project, code and time limit as well."""
         return (self.project, self.code_key, self.seconds) == (other.project, other.code_key, other.seconds)
+
+    def start(self) -> None:
+        """Start the worker ahead of the first question, so that it imports while the builder reads."""
+        self._worker = Worker(self.project.root, FIXED, self.seconds)
+
+    def doctest(self, module: str) -> Outcome:
+        """How many examples the docstrings of a module hold, or the one that is false."""
+        return self._answer("doctest", module)
 
     def figure(self, canonical: str) -> Outcome:
         """The value of an expression whose names are written out in full."""

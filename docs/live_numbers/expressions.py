@@ -297,6 +297,14 @@ def canonical(expression: str, names: Mapping[str, str], lesson_root: Path | Non
     return renamed(expression, names, partial(follow, lesson_root=lesson_root) if lesson_root else str)
 
 
+def runs_over(expression: str) -> str:
+    """What a list comprehension runs over, in normal form; an empty text for anything else."""
+    tree = parse(expression)
+    if isinstance(tree, ast.ListComp) and len(tree.generators) == 1 and not tree.generators[0].ifs:
+        return ast.unparse(tree.generators[0].iter)
+    return ""
+
+
 class Resolved(NamedTuple):
     """An expression, looked up.
 

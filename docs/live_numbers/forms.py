@@ -52,7 +52,7 @@ TEN_WORDS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty",
 GREAT_WORDS = ["hundred", "thousand", "million", "billion", "trillion", "dozen"]
 NUMBER_WORDS = (*SMALL_WORDS, *TEN_WORDS, *GREAT_WORDS)
 
-FORM = re.compile(r"(?P<about>about )?(?:\.(?P<decimals>\d+))? ?(?P<unit>%|B|[KMGT]iB|[kMGT]B)?\Z")
+FORM = re.compile(r"(?P<about>about )?(?:\.(?P<decimals>\d{1,2}))? ?(?P<unit>%|B|[KMGT]iB|[kMGT]B)?\Z")
 HELP = (
     "forms are '' (thousands), 'plain', 'words', 'Words', 'text', '.2' (decimals), '%', '.1%', 'MiB' (exact), "
     "'.2 GB' (rounded) and 'about GB'"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import html
 import re
 from pathlib import Path
 
-from live_numbers import expressions, ledger, lint
+from live_numbers import expressions, ledger, lint, typed
 from live_numbers.build import Build, Figure
 from live_numbers.evidence import suggest
 from live_numbers.faults import Fault
@@ -16,6 +17,9 @@ from live_numbers.tokens import TOKEN
 ACCEPT = "if it is right, run: live-numbers accept"
 CHANGES = frozenset({"changed figure", "changed form", "changed output", "new figure", "unused ledger line"})
 """The kinds of fault that `live-numbers accept` mends."""
+
+KNOWN_FILES = ("css", "js", "map", "png", "jpg", "jpeg", "webp", "gif", "ico", "svg", "woff2")
+"""What may lie among the pages besides pages: nothing that a reader reads, but for an SVG, which is looked at."""
 
 
 def judge(build: Build, site: Path, files: dict[str, str], warnings: list[str]) -> list[Fault]:
@@ -30,10 +34,11 @@ def judge(build: Build, site: Path, files: dict[str, str], warnings: list[str]) 
     faults = compare(build)
     faults += unasserted(build)
     faults += unused_inputs(build)
-    for uri in build.pages:
+    finished = [uri for uri, page in build.pages.items() if page.finished]
+    for uri in finished:
         faults += check_text(build, uri, site / files[uri])
-    if not any(fault.kind == "failing macro" for fault in build.faults):
-        faults += lint.unused(build.project, build.allow)
+    if len(finished) == len(build.pages):
+        faults += typed.unused(build.project, build.allow)
     faults += [_warning(build, text) for text in warnings]
     if build.project.code_key() != build.evaluator.code_key:
         what = "a file of lesson_code was saved while the pages were built"
@@ -43,29 +48,58 @@ def judge(build: Build, site: Path, files: dict[str, str], warnings: list[str]) 
 
 def compare(build: Build) -> list[Fault]:
     """Faults for what differs from the ledger; what differs and is not even stable is named as unstable."""
+    accepted = build.accepted
+    if accepted is None:
+        return []
     now = build.as_ledger()
-    lines: dict[tuple[str, str], Figure] = {}
+    first: dict[tuple[str, str], Figure] = {}
     for figure in build.figures:
-        lines.setdefault((figure.page, figure.name), figure)
+        first.setdefault((figure.page, figure.name), figure)
     differing = [
-        figure for (page, name), figure in lines.items() if build.accepted.get(page, {}).get(name) != now[page][name]
+        figure for (page, name), figure in first.items() if accepted.get(page, {}).get(name) != now[page][name]
     ]
     stable = _second_opinion(build, differing)
     faults = []
     for figure in differing:
-        file, old = build.project.page(figure.page), build.accepted.get(figure.page, {}).get(figure.name)
+        file, old = build.project.page(figure.page), accepted.get(figure.page, {}).get(figure.name)
         new = now[figure.page][figure.name]
         if not stable.get(figure.code, True):
             what = f"{figure.name} gives another value when it is evaluated again"
             faults.append(Fault(file, figure.line, "unstable figure", what, "pin its seed, clock and order"))
         else:
-            faults.append(Fault(file, figure.line, *_change(figure.name, old, new), ACCEPT))
-    for page, entries in build.accepted.items():
-        for name in entries.keys() - now.get(page, {}).keys():
-            line = ledger.line_of(build.project.ledger, page, name)
-            what = f"{name}: {_said(entries[name])} is quoted nowhere on {page}"
-            faults.append(Fault(build.project.name(build.project.ledger), line, "unused ledger line", what, ACCEPT))
-    return faults
+            kind, what = _change(figure.name, old, new)
+            fix = _how_to_accept(build, figure) if kind == "changed figure" else ACCEPT
+            faults.append(Fault(file, figure.line, kind, what, fix))
+    return faults + _unused_lines(build, accepted, now)
+
+
+def _how_to_accept(build: Build, figure: Figure) -> str:
+    """What to do about a figure that is new or changed: the test comes first."""
+    asserted = (build.asserted or {}).get(figure.code)
+    if figure.kind == "printed" or not asserted:
+        return ACCEPT
+    return f"work it out by hand in {asserted[0].file}:{asserted[0].line}; {ACCEPT}"
+
+
+def _unused_lines(build: Build, accepted: ledger.Pages, now: ledger.Pages) -> list[Fault]:
+    """A fault for every line of the ledger that nothing quotes; what could not be computed is quoted all the same."""
+    unused = [
+        (uri, name)
+        for uri, entries in accepted.items()
+        for name in entries.keys() - now.get(uri, {}).keys()
+        if uri not in build.pages or (build.pages[uri].finished and name not in build.pages[uri].failed)
+    ]
+    places = ledger.places(build.project.ledger) if unused else {}
+    return [
+        Fault(
+            build.project.name(build.project.ledger),
+            places.get((uri, name), 0),
+            "unused ledger line",
+            f"{name}: {_said(accepted[uri][name])} is quoted nowhere on {uri}",
+            ACCEPT,
+        )
+        for uri, name in unused
+    ]
 
 
 def _second_opinion(build: Build, differing: list[Figure]) -> dict[str, bool]:
@@ -102,20 +136,23 @@ def _said(entry: list[Value]) -> str:
 
 def unasserted(build: Build) -> list[Fault]:
     """A fault for every computed figure that no test asserts with a value of its own."""
-    seen: dict[str, Figure] = {}
-    for figure in build.figures if build.tests_readable else []:
-        if figure.kind in ("computed", "series") and figure.code not in build.asserted:
-            seen.setdefault(figure.code, figure)
-    return [
-        Fault(
-            build.project.page(figure.page),
-            figure.line,
-            "unasserted figure",
-            f"{figure.name} is asserted by no test with a value worked out by hand",
-            suggest(figure.name, build.pages[figure.page].topic),
-        )
-        for figure in seen.values()
-    ]
+    if build.asserted is None:
+        return []
+    faults = []
+    for code, figure in build.to_assert().items():
+        place = build.project.page(figure.page), figure.line
+        known = [a for a in build.asserted.get(code, []) if a.how != "published" or a.source in build.sources]
+        if known:
+            continue
+        if published := build.asserted.get(code):
+            what = f"{figure.name}: {published[0].test} names the source {published[0].source!r}, which is unknown"
+            faults.append(Fault(*place, "unknown source", what, "name a source of docs/sources.toml in the mark"))
+        else:
+            what = f"{figure.name} is asserted by no test with a value that owes nothing to the code"
+            faults.append(
+                Fault(*place, "unasserted figure", what, suggest(figure.name, build.pages[figure.page].topic))
+            )
+    return faults
 
 
 def unused_inputs(build: Build) -> list[Fault]:
@@ -124,7 +161,8 @@ def unused_inputs(build: Build) -> list[Fault]:
     pages = {given.page for given in build.givens}
     for figure in build.figures:
         if figure.page in pages and figure.code:
-            inputs.setdefault(figure.page, set()).update(expressions.literals(figure.code))
+            with contextlib.suppress(ValueError):  # a block that does not parse is a fault of its own
+                inputs.setdefault(figure.page, set()).update(expressions.literals(figure.code))
     return [
         Fault(
             build.project.page(given.page),
@@ -147,7 +185,8 @@ def check_text(build: Build, uri: str, file: Path) -> list[Fault]:
     faults = []
     for finding in lint.check_page(rendered, page.shown, build.allow):
         what = f"{finding.text!r} under the heading {finding.heading!r}: {finding.sentence}"
-        faults.append(Fault(name, lint.locate(page.source, finding), finding.kind, what, FIXES[finding.kind]))
+        fix = FIXES.get(finding.kind, "only the machinery may write this; take it out")
+        faults.append(Fault(name, lint.locate(page.lines, finding), finding.kind, what, fix))
     if TOKEN.search(rendered):
         fix = "add live_numbers.tokens to markdown_extensions in mkdocs.yml"
         faults.append(Fault(name, 0, "lost figure", "a figure was not put in its place", fix))
@@ -155,14 +194,39 @@ def check_text(build: Build, uri: str, file: Path) -> list[Fault]:
 
 
 FIXES = {
-    "typed number": "compute it (number), cite it (cited), or give it a reason in docs/typed_numbers.toml",
+    "typed number": "compute it (number), cite it (cited), mark an input of an expression (given), "
+    "or give it a reason in docs/typed_numbers.toml",
     "unexplained code block": 'execute it, show it by name with code(...), or give it data-reason="..."',
-    "forged figure": "only the macros may write <data> elements",
-    "forged example": "only an executed block may stand in data-block",
-    "forged code": "only code(...) may stand in data-code",
-    "forged picture": "only the picture macros may stand in data-picture",
-    "forged quote": "only a quote of docs/sources.toml may stand in data-quote",
+    "unrendered macro": "macros are not run here: front matter other than the title, and pages that switch them off",
+    "raw element": "what it shows cannot be checked; write it as text, or as a macro of live_numbers",
 }
+
+
+def check_settings(build: Build, settings: dict[str, str]) -> list[Fault]:
+    """Typed numbers in what `mkdocs.yml` puts on every page: names, menu, copyright."""
+    return [
+        Fault("mkdocs.yml", 0, "typed number", f"{number!r} in {name}: {text}", FIXES["typed number"])
+        for name, text in settings.items()
+        for _, number in build.allow.typed(lint.folded(text))
+    ]
+
+
+def check_files(build: Build, files: dict[str, Path]) -> list[Fault]:
+    """Files beside the pages that nobody checks: only assets that hold no text may lie there."""
+    faults = []
+    for uri, path in files.items():
+        kind = path.suffix.lstrip(".").lower()
+        name = build.project.page(uri)
+        if kind not in KNOWN_FILES:
+            what = f"a file of the kind {kind or 'none'!r} would be published unchecked"
+            faults.append(
+                Fault(name, 0, "unchecked file", what, "make it a page, or add it to exclude_docs in mkdocs.yml")
+            )
+        elif kind == "svg":
+            text = re.sub(r"<[^>]*>", " ", " ".join(re.findall(r"<text.*?</text>", path.read_text("utf-8"), re.S)))
+            for _, number in build.allow.typed(lint.folded(text)):
+                faults.append(Fault(name, 0, "typed number", f"{number!r} in the picture", "draw it with a macro"))
+    return faults
 
 
 def _warning(build: Build, text: str) -> Fault:

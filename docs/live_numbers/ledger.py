@@ -34,12 +34,17 @@ def read(path: Path) -> Pages:
         return {}
     try:
         pages = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
         raise LedgerError(f"the ledger cannot be read: {error}") from error
     for page, entries in pages.items():
-        if not isinstance(entries, dict) or not all(isinstance(entry, list) for entry in entries.values()):
-            raise LedgerError(f"the ledger cannot be read: [{page}] holds something that is no list of values")
+        if not isinstance(entries, dict) or not all(_is_entry(entry) for entry in entries.values()):
+            raise LedgerError(f"the ledger cannot be read: ['{page}'] holds something that is no list of values")
     return pages
+
+
+def _is_entry(entry: object) -> bool:
+    """Whether something from the file is a list that begins with a value."""
+    return isinstance(entry, list) and bool(entry) and all(isinstance(v, str | int | float | list) for v in entry)
 
 
 def text(pages: Pages) -> str:
@@ -74,15 +79,17 @@ def diff(old: Pages, new: Pages) -> str:
     return "\n".join(line for line in lines if not line.startswith("@@"))
 
 
-def line_of(path: Path, page: str, name: str) -> int:
-    """The line of the ledger on which an entry begins; 0 where it cannot be found."""
-    inside = False
+def places(path: Path) -> dict[tuple[str, str], int]:
+    """The line of the ledger on which each entry begins, by page and name."""
+    found, page = {}, ""
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
         if line.startswith("["):
-            inside = line == f"[{_key(page)}]"
-        elif inside and line.startswith(f"{_key(name)} = "):
-            return number
-    return 0
+            page = next(iter(tomllib.loads(line)))
+        elif line.startswith(("'", '"')):
+            quote = line[0]
+            end = line.index(f"{quote} = ", 1)
+            found[page, line[1:end] if quote == "'" else json.loads(line[: end + 1])] = number
+    return found
 
 
 def is_example(name: str) -> bool:

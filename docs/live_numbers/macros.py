@@ -15,6 +15,7 @@ from __future__ import annotations
 import html
 import inspect
 import logging
+import re
 import sys
 from bisect import bisect
 from collections.abc import Callable, Iterator
@@ -37,7 +38,7 @@ from live_numbers.build import Build, highlighted
 from live_numbers.evaluate import SECONDS, Evaluator
 from live_numbers.faults import report
 from live_numbers.project import Project
-from live_numbers.tokens import tokens
+from live_numbers.tokens import TOKEN, tokens
 
 PAGE_DONE = "live_numbers_page_is_done"
 _collected: list[Build] | None = None
@@ -46,15 +47,19 @@ _build: Build | None = None
 _warnings: list[str] = []
 
 
-class _KeepWarnings(logging.Handler):
+class KeepWarnings(logging.Handler):
     """Keeps what the builder warns of: each warning is a fault, in a plain build too."""
+
+    def __init__(self, kept: list[str]) -> None:
+        super().__init__(logging.WARNING)
+        self.kept = kept
 
     def emit(self, record: logging.LogRecord) -> None:
         """Remember a warning."""
-        _warnings.append(record.getMessage())
+        self.kept.append(record.getMessage())
 
 
-_keeper = _KeepWarnings(logging.WARNING)
+_keeper = KeepWarnings(_warnings)
 
 
 @contextmanager
@@ -75,6 +80,13 @@ def serving() -> bool:
     return context is not None and context.info_name == "serve"
 
 
+def _is_dirty() -> bool:
+    """Whether the builder was told to build only what changed."""
+    context = click.get_current_context(silent=True)
+    options = context.params if context is not None else {}
+    return options.get("clean") is False or options.get("build_type") == "dirty"
+
+
 def current() -> Build:
     """The running build."""
     assert _build is not None, "mkdocs-macros has not called define_env"
@@ -88,12 +100,15 @@ def define_env(env: Any) -> None:
     """Begin a build: called by mkdocs-macros before the first page."""
     global _build, _evaluator
     project = Project(Path(env.conf["config_file_path"]).resolve().parent)
+    if _is_dirty():
+        raise BuildError("--dirty builds only some pages, so their figures cannot be checked: build without it")
     settings = env.conf["extra"].get("live_numbers", {})
     fresh = Evaluator(project, project.code_key(), float(settings.get("seconds", SECONDS)))
     if _evaluator is None or not _evaluator.answers_for(fresh):
         if _evaluator is not None:
             _evaluator.close()
         _evaluator = fresh
+        _evaluator.start()
     tokens.pieces.clear()
     _build = Build(project, _evaluator)
     for macro in (number, cited, given, code, table, line_chart, strip):
@@ -107,10 +122,9 @@ def on_pre_page_macros(env: Any) -> None:
     """Begin a page: check its macros as far as that goes without running them."""
     build, page = current(), env.page
     uri = page.file.src_uri
-    source = page.file.content_string
     folder, _, name = uri.rpartition("/")
     topic = page.meta.get("topic", name.removesuffix(".md") if folder == "lessons" else "")
-    build.begin(uri, source, env.markdown, topic)
+    build.begin(uri, page.file.content_string, env.markdown, topic)
     marks = env.env.variable_start_string, env.env.variable_end_string
     env.markdown += f"\n\n{marks[0]} {PAGE_DONE}() {marks[1]}\n"
 
@@ -119,11 +133,11 @@ def on_post_page_macros(env: Any) -> None:
     """End a page: nothing may have gone wrong unseen; its sources and numbers follow the text."""
     build = current()
     if env.page.meta.get("render_macros") is False:
-        env.markdown = build.page.body
+        env.markdown, build.page.finished = build.page.body, True
     elif not build.page.finished:
         _explain_failure(build, env)
-    if env.page.title:
-        env.page.title = tokens.plain(env.page.title)
+    if TOKEN.search(str(env.page.title)):
+        env.page.title = build.page.shown.title = tokens.plain(str(env.page.title))
     env.markdown += provenance.sections(build, build.page)
 
 
@@ -133,22 +147,35 @@ def on_post_build(env: Any) -> None:
     logging.getLogger("mkdocs").removeHandler(_keeper)
     build.navigation = [page.file.src_uri for page in env.variables["navigation"].pages]
     site = Path(env.conf["site_dir"])
-    urls = {
-        page.file.src_uri: page.file.dest_uri
-        for page in env.variables["files"].documentation_pages()
-        for page in [page.page]
-    }
-    build.faults += gate.judge(build, site, urls, list(dict.fromkeys(_warnings)))
+    files = env.variables["files"]
+    pages = {file.src_uri: file.dest_uri for file in files.documentation_pages()}
+    assets = {f.src_uri: Path(f.abs_src_path) for f in files if f.src_uri not in pages and f.inclusion.is_included()}
+    own = {uri: path for uri, path in assets.items() if path.is_relative_to(build.project.docs)}
+    build.faults += gate.check_files(build, own) + gate.check_settings(build, _settings(env))
+    build.faults += gate.judge(build, site, pages, list(dict.fromkeys(_warnings)))
     if _collected is not None:
         _collected.append(build)
     elif build.faults and serving():
-        gate.show_faults(build, site, urls)
+        gate.show_faults(build, site, pages)
         logging.getLogger("mkdocs.live_numbers").error("\n%s", report(build.faults))
     elif build.faults:
         clean_directory(str(site))
         raise BuildError("\n" + report(build.faults))
     if not serving():
         build.evaluator.close()
+
+
+def _settings(env: Any) -> dict[str, str]:
+    """What `mkdocs.yml` puts on every page."""
+    names = ("site_name", "site_description", "site_author", "copyright")
+    texts = {name: re.sub(r"<[^>]*>", " ", env.conf[name]) for name in names if env.conf[name]}
+    waiting = list(env.variables["navigation"].items)
+    while waiting:
+        item = waiting.pop()
+        if not item.is_page:
+            texts[f"nav, {item.title}"] = str(item.title)
+        waiting += item.children or []
+    return texts
 
 
 # The macros
@@ -210,10 +237,10 @@ def _forgiving(macro: Callable[..., str]) -> Callable[..., str]:
     def call(*args: Any, **kwargs: Any) -> str:
         try:
             signature.bind(*args, **kwargs)
-        except TypeError as error:
+            return macro(*args, **kwargs)
+        except Exception as error:
             what, fix = f"{macro.__name__}(...): {error}", "see docs/contributing.md for the arguments"
             return current().failed(_line(), "faulty call", what, fix)
-        return macro(*args, **kwargs)
 
     return call
 
@@ -261,17 +288,33 @@ def _explain_failure(build: Build, env: Any) -> None:
     if len(build.faults) == before:  # neither: some call raised
         what = " ".join(env.markdown.split("```")[0].replace("#", "").split())
         build.fault(0, "failing macro", what, "correct the call")
-    said = "\n".join(f"- {html.escape(fault.body)}" for fault in build.faults[before:])
-    env.markdown = f'# {page.uri}\n\n<div class="ln-fault" markdown="1">\n\n{said}\n\n</div>\n'
+    env.markdown = f"# {page.uri}\n\nThe macros of this page cannot be run.\n"
+
+
+SUPPORTED = {
+    "source": ("", "above"),
+    "result": ("", "text"),
+    "html": (False,),
+    "session": ("",),
+    "workdir": (None,),
+    "returncode": (0,),
+    "width": (0,),
+    "extra": ({},),
+}
+"""The options that an executed block may have besides its id, and their values."""
 
 
 def _run_block(code: str, md: Any, **options: Any) -> str:
     """An executed block, in place of markdown-exec's own runner: run apart, bounded in time, its output kept."""
-    block_id = options.get("id") or "unnamed"
-    outcome = current().block(block_id, code)
+    build, block_id = current(), options.get("id") or "unnamed"
+    for name, values in SUPPORTED.items():
+        if options.get(name, values[0]) not in values:
+            what = f"{block_id}: {name}={options[name]!r}: an example shows its source and below it what it prints"
+            build.fault(build.page.line_of(block_id), "unsupported example", what, f"take {name} away")
+    outcome = build.block(block_id, code)
     printed = html.escape(outcome.error or str(outcome.value or ""))
     shown = highlighted(code) + (f'<div class="highlight"><pre><code>{printed}</code></pre></div>' if printed else "")
-    kind = "ln-block ln-fault" if outcome.error else "ln-block"
+    kind = "ln-block ln-failed" if outcome.error else "ln-block"
     return Markup(f'<div class="{kind}" data-block="{html.escape(block_id)}">{shown}</div>')
 
 

@@ -10,6 +10,11 @@ from live_numbers.build import Build, Figure, Page
 from live_numbers.evidence import Assertion
 from live_numbers.tokens import Piece, tokens
 
+HOW = {
+    "by hand": "asserted with a value worked out by hand",
+    "published": "asserted with a published value",
+    "by oracle": "asserted with a slow and obvious reference",
+}
 DEFINED = re.compile(r"lesson_code(?:\.\w+)+")
 
 
@@ -19,6 +24,8 @@ def sections(build: Build, page: Page) -> str:
     if page.cited:
         parts.append("## Sources {#sources}\n\n" + _block(_sources(build, page)))
     figures = [figure for figure in build.figures if figure.page == page.uri and figure.kind != "printed"]
+    figures = list({(figure.name, figure.written): figure for figure in figures}.values())
+    page.shown.names |= {figure.name for figure in figures}
     if figures:
         parts.append("## Numbers on this page {#numbers-on-this-page}\n\n" + _block(_numbers(build, figures)))
     return "\n\n" + "\n\n".join(parts) + "\n" if parts else ""
@@ -71,9 +78,9 @@ def _numbers(build: Build, figures: list[Figure]) -> str:
         if first.source:
             key = first.source.partition(".")[0]
             facts.append(f'from the source <a href="#source-{key}"><code>{first.source}</code></a>')
-        facts.append(_asserted(build.asserted.get(first.code, [])))
+        facts.append(_asserted((build.asserted or {}).get(first.code, [])))
         items.append(
-            f"<dt>{values or 'the values of a picture'}</dt>"
+            f"<dt>{values or 'a column or a curve'}</dt>"
             f'<dd><code data-of="{html.escape(name)}">{html.escape(name)}</code><br>{"; ".join(facts)}</dd>'
         )
     return (
@@ -91,4 +98,4 @@ def _asserted(assertions: list[Assertion]) -> str:
     if not assertions:
         return '<strong class="ln-fault">asserted by no test</strong>'
     first = assertions[0]
-    return f"asserted {first.how} in {_codes([first.test])}"
+    return f"{HOW[first.how]} in {_codes([first.test])}"

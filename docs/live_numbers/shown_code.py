@@ -28,6 +28,8 @@ def find(lessons: Path, topic: str, name: str) -> tuple[Path, str]:
     Raises:
         MissingCodeError: nothing has that name; the text lists what the module has.
     """
+    if not isinstance(name, str) or not name.strip():
+        raise MissingCodeError(f"code({name!r}) names nothing")
     dotted, _, region = name.partition(":")
     parts = dotted.split(".")
     if parts[0] == lessons.name:

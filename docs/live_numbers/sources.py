@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import tomllib
 from dataclasses import dataclass
@@ -17,6 +18,10 @@ MULTIPLES = {"": Fraction(1), "k": Fraction(10**3), "K": Fraction(10**3), "M": F
 MULTIPLES["%"] = Fraction(1, 100)
 WRITTEN = re.compile(r"([0-9][0-9,]*(?:\.[0-9]+)?) ?([kKMB%]?)\Z")
 LONGEST_QUOTE = 300
+SHAPE = (
+    "a source has title, author, address and read; each of its figures has value, written and quote; "
+    "docs/contributing.md shows one"
+)
 
 
 @dataclass(frozen=True)
@@ -62,15 +67,13 @@ def read(project: Project) -> tuple[dict[str, Source], list[Fault]]:
     try:
         content = path.read_text(encoding="utf-8")
         table = tomllib.loads(content)
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
         return {}, [Fault(file, 0, "unreadable sources", str(error), "mend the TOML of this file")]
     found: dict[str, Source] = {}
     faults: list[Fault] = []
 
     def fault(key: str, what: str) -> None:
-        faults.append(
-            Fault(file, _line_of(content, key), "faulty source", f"[{key}] {what}", "see docs/contributing.md")
-        )
+        faults.append(Fault(file, _line_of(content, key), "faulty source", f"[{key}] {what}", SHAPE))
 
     for key, entry in table.items():
         what = _source_fault(entry)
@@ -96,6 +99,13 @@ def _source_fault(entry: Any) -> str:
     for field in ("title", "author", "address", "read"):
         if not isinstance(entry.get(field), str) or not entry[field].strip():
             return f"has no {field}"
+    for field in ("note", "snapshot"):
+        if not isinstance(entry.get(field, ""), str):
+            return f"has a {field} that is no text"
+    if not re.match(r"https?://[^\s/]", entry["address"]):
+        return f"has the address {entry['address']!r}, which is none of the web"
+    if not isinstance(entry.get("figures", {}), dict):
+        return "has figures that are no tables"
     unknown = set(entry) - {"title", "author", "address", "read", "note", "snapshot", "figures"}
     if unknown:
         return f"has unknown fields: {', '.join(sorted(unknown))}"
@@ -107,7 +117,7 @@ def _figure_fault(figure: Any) -> str:
     if not isinstance(figure, dict) or set(figure) != {"value", "written", "quote"}:
         return "needs exactly the fields value, written and quote"
     value, written, quote = figure["value"], figure["written"], figure["quote"]
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         return f"value is {value!r}, not a number"
     if not isinstance(written, str) or not isinstance(quote, str):
         return "written and quote must be text"

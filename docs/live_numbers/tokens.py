@@ -19,7 +19,7 @@ from markdown.postprocessors import Postprocessor
 FIRST, LAST = 0xF0000, 0x10FFFD
 TOKEN = re.compile(f"[{chr(FIRST)}-{chr(LAST)}]")
 ALONE = re.compile(f"<p>([{chr(FIRST)}-{chr(LAST)}])</p>")
-TAG = re.compile(r"<[a-zA-Z][^<>]*>")
+TAG = re.compile(r"""<[a-zA-Z](?:[^<>"']|"[^"]*"|'[^']*')*>""")
 
 
 @dataclass(frozen=True)

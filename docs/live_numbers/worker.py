@@ -9,27 +9,40 @@ from __future__ import annotations
 
 import builtins
 import contextlib
+import doctest
 import importlib
 import json
 import math
 import os
 import pkgutil
+import re
 import sys
 import tempfile
 import traceback
 from collections.abc import Iterator
+from dataclasses import asdict, dataclass
 from typing import Any
 
 PACKAGE = "lesson_code"
 READY = "ready"
+LONGEST_OUTPUT = 20_000
 
 
-def load(failures: dict[str, str]) -> Any:
+@dataclass(frozen=True)
+class Broken:
+    """Why a module cannot be imported, and where."""
+
+    file: str
+    line: int
+    what: str
+
+
+def load(failures: dict[str, Broken]) -> Any:
     """Import the package and every module of it now, so that all figures come from one state of the code."""
     try:
         package = importlib.import_module(PACKAGE)
     except BaseException as error:
-        failures[PACKAGE] = describe(error)
+        failures[PACKAGE] = broken(error, f"{PACKAGE}/__init__.py")
         return None
     for module in pkgutil.iter_modules(package.__path__):
         if module.name.startswith("_"):
@@ -37,8 +50,20 @@ def load(failures: dict[str, str]) -> Any:
         try:
             importlib.import_module(f"{PACKAGE}.{module.name}")
         except BaseException as error:
-            failures[f"{PACKAGE}.{module.name}"] = describe(error)
+            file = f"{PACKAGE}/{module.name}" + ("/__init__.py" if module.ispkg else ".py")
+            failures[f"{PACKAGE}.{module.name}"] = broken(error, file)
     return package
+
+
+def broken(error: BaseException, module_file: str) -> Broken:
+    """An import that failed: in the file and line of the lessons that it came from, as far as that is known."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return Broken(os.path.relpath(error.filename), error.lineno or 0, f"SyntaxError: {error.msg}")
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if PACKAGE in frame.filename]
+    what = describe(error).partition(f" ({PACKAGE}")[0]
+    if not frames:
+        return Broken(module_file, 0, what)
+    return Broken(os.path.relpath(frames[-1].filename), frames[-1].lineno or 0, what)
 
 
 def plain(value: Any) -> Any:
@@ -99,29 +124,58 @@ def captured() -> Iterator[Any]:
 def output_of(code: str) -> dict[str, Any]:
     """Run a block as `python` would run a script; what it printed, and the error that ended it, if any."""
     error = None
+    streams = sys.stdin, sys.stdout, sys.stderr
     with captured() as file:
         try:
             exec(compile(code, "<example>", "exec"), {"__name__": "__main__", "__builtins__": builtins})
+            sys.stdout.flush()
         except BaseException as caught:
             error = block_error(caught)
+        sys.stdin, sys.stdout, sys.stderr = streams
+        if sys.stdout.closed:
+            sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 - it stays open
         sys.stdout.flush()
         file.seek(0)
-        printed = file.read().decode("utf-8", "replace")
-    return {"value": printed} if error is None else {"error": error, "printed": printed}
+        printed = file.read(LONGEST_OUTPUT + 1).decode("utf-8", "replace")
+    if error is None and len(printed) > LONGEST_OUTPUT:
+        error = f"the block prints more than {LONGEST_OUTPUT:,} characters"
+    return {"value": visible(printed)} if error is None else {"error": visible(error)}
 
 
-def answer(request: dict[str, str], package: Any, failures: dict[str, str]) -> dict[str, Any]:
-    """One request: `{"figure": expression}` or `{"block": code}`."""
+def visible(text: str) -> str:
+    """The text with control characters written out: a page cannot show them."""
+    return "".join(c if c in "\n\t" or c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def doctests(module: str) -> dict[str, Any]:
+    """Run the examples in the docstrings of a module; how many there are, or what the first false one says."""
+    said: list[str] = []
+    runner = doctest.DocTestRunner(verbose=False)
+    for test in doctest.DocTestFinder().find(sys.modules[module]):
+        runner.run(test, out=said.append)
+    return {"error": "".join(said).strip()} if said else {"value": runner.tries}
+
+
+def answer(request: dict[str, str], package: Any, failures: dict[str, Broken]) -> dict[str, Any]:
+    """One request: `{"figure": expression}`, `{"block": code}` or `{"doctest": module}`."""
     if "block" in request:
         return output_of(request["block"])
-    expression = request["figure"]
+    wanted = request.get("figure") or request["doctest"]
     for module, failure in failures.items():
-        if module == PACKAGE or f"{module}." in expression:
-            return {"error": f"{module} cannot be imported: {failure}"}
+        if module == PACKAGE or re.search(rf"\b{re.escape(module)}\b", wanted):
+            return {"error": f"{module} cannot be imported: {failure.what}", "broken": asdict(failure)}
     try:
-        return {"value": value_of(expression, package)}
+        return doctests(wanted) if "doctest" in request else {"value": value_of(wanted, package)}
     except BaseException as error:
         return {"error": describe(error)}
+
+
+def encoded(number: int, found: dict[str, Any]) -> str:
+    """An answer as a line; one that cannot be written down is an error."""
+    try:
+        return json.dumps({"number": number} | found)
+    except ValueError as error:  # a whole number of thousands of digits
+        return json.dumps({"number": number, "error": f"the value cannot be written: {error}"})
 
 
 def main() -> None:
@@ -133,12 +187,16 @@ def main() -> None:
     os.dup2(nothing, 1)
     sys.path.insert(0, sys.argv[1])
     sys.dont_write_bytecode = True
-    failures: dict[str, str] = {}
+    failures: dict[str, Broken] = {}
     package = load(failures)
+    own = os.getpid()
     answers.write(READY + "\n")
     answers.flush()
-    for line in requests:
-        answers.write(json.dumps(answer(json.loads(line), package, failures)) + "\n")
+    for number, line in enumerate(requests):
+        found = answer(json.loads(line), package, failures)
+        if os.getpid() != own:
+            os._exit(0)  # a child that an example forked and left behind
+        answers.write(encoded(number, found) + "\n")
         answers.flush()
 
 
