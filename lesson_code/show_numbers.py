@@ -106,6 +106,7 @@ CALLS: dict[str, list[str]] = {
         "len(truncate([filler('user', 50)] * 10, 400))",
         "[tokens_read(n, 50, 400) - tokens_read(n - 1, 50, 400) for n in range(5, 11)]",
         "(tokens_read(10, 50, 400) - tokens_read(9, 50, 400)) // 50",
+        "tokens_read(10, 50, 400) - tokens_read(9, 50, 400)",
         "tokens_read(10, 50, 400)",
         # The strip of messages.
         "[total_tokens([message]) for message in STRIP_CHAT]",

@@ -95,7 +95,6 @@ COUNTED = {
     "beside a fixture": ("1", "by hand", IMPORT + "def test_it(tmp_path):\n    assert 1 == tokens_read(10, 50)\n"),
     "approximately": ("pytest.approx(1)", "by hand", body("assert pytest.approx(1) == tokens_read(10, 50)", head=IMPORT + "import pytest\n")),
     "approximately, turned": ("1", "by hand", body("assert 1 == approx(tokens_read(10, 50))", head=IMPORT + "from pytest import approx\n")),
-    "narrowly": ("pytest.approx(5.0, abs=0.05)", "by hand", body("assert tokens_read(10, 50) == pytest.approx(5.0, abs=0.05)", head=IMPORT + "import pytest\n")),
     "published": ("1", "published", IMPORT + "import pytest\n@pytest.mark.published('card')\ndef test_it():\n    assert 1 == tokens_read(10, 50)\n"),
     "published class": ("1", "published", IMPORT + "import pytest\n@pytest.mark.published('card')\nclass TestIt:\n    def test_it(self):\n        assert 1 == tokens_read(10, 50)\n"),
     "published file": ("1", "published", body("assert 1 == tokens_read(10, 50)", head=IMPORT + "import pytest\npytestmark = [pytest.mark.published('card')]\n")),
@@ -118,7 +117,7 @@ def test_counts(project: Project, expected: str, how: str, text: str) -> None:
     where = "tests/test_context_window.py"
     test = f"{where}::TestIt::test_it" if "class TestIt" in text else f"{where}::test_it"
     line = next(n for n, line in enumerate(text.splitlines(), 1) if "assert " in line)
-    assert Assertion(READ, test, where, line, how, expected) == one
+    assert Assertion(READ, test, where, line, how, expected, "card" if how == "published" else "") == one
     assert others == []
 
 
@@ -190,6 +189,7 @@ NOT_COUNTED = {
     "builtin replaced": body("assert 5000 == sum([tokens_read(10, 50)])", head=IMPORT + "def sum(x):\n    return 5000\n"),
     "the lesson's star": body("assert 5000 == tokens_read(10, 50)", head="from lesson_code.context_window import *\n"),
     "unknown star": body("assert 5000 == tokens_read(10, 50)", head=IMPORT + "from tests.plain import *\n"),
+    "with a tolerance": body("assert tokens_read(10, 50) == pytest.approx(5.0, abs=0.05)", head=IMPORT + "import pytest\n"),
     "two plain numbers": body("assert 5000 == 5_000"),
     "arithmetic against arithmetic": body("assert 50 * 100 == 100 * 50"),
     "not equal": body("assert 5000 != tokens_read(10, 50)"),

@@ -192,7 +192,7 @@ BAD = [
         (PAGE, "data-picture"),
     ),
     Bad("a quote made up", in_page(END, '<q data-quote="vet">5 legs</q>'), "forged quote", (PAGE, "5 legs")),
-    Bad("code without a reason", in_page(END, "```\nx = 12\n```"), "unexplained code block", (PAGE, "x = 12")),
+    Bad("code without a reason", in_page(END, "```\nx = 12\n```\n\nSee"), "unexplained code block", (PAGE, "x = 12")),
     # Something broken.
     Bad(
         "an undefined name in an expression",
@@ -315,8 +315,8 @@ BAD = [
     Bad(
         "an import that fails",
         ((CODE, "LEGS = 4", "LEGS = 4\nimport no_such_module"),),
-        "failing expression",
-        (PAGE, "cats have [["),
+        "broken code",
+        (CODE, "import no_such_module"),
         ("no_such_module",),
     ),
     Bad(

@@ -172,7 +172,7 @@ def unused_inputs(build: Build) -> list[Fault]:
             "correct the number, or compute it",
         )
         for given in build.givens
-        if given.value not in inputs.get(given.page, set())
+        if not build.pages[given.page].failed and given.value not in inputs.get(given.page, set())
     ]
 
 
