@@ -191,7 +191,7 @@ BAD = [
         "forged picture",
         (PAGE, "data-picture"),
     ),
-    Bad("a quote made up", in_page(END, '<q data-quote="vet">5 legs</q>'), "forged quote", (PAGE, "5 legs")),
+    Bad("a list made up", in_page(END, '<div data-list=""><q>5 legs</q></div>'), "forged list", (PAGE, "5 legs")),
     Bad("code without a reason", in_page(END, "```\nx = 12\n```\n\nSee"), "unexplained code block", (PAGE, "x = 12")),
     # Something broken.
     Bad(

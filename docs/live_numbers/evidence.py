@@ -157,8 +157,7 @@ class _Reader:
         sides = [comparison.left, *comparison.comparators]
         values = [_without_approx(side, scope) for side in sides]
         for figure in values:
-            names = _figure(figure, scope) if figure else None
-            if figure is None or names is None:
+            if figure is None or isinstance(figure, ast.Constant) or (names := _figure(figure, scope)) is None:
                 continue
             for side, value in zip(sides, values, strict=True):
                 if value is None or value is figure or not (names or _literal(value) is not None):

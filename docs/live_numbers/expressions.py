@@ -327,15 +327,13 @@ class Resolved(NamedTuple):
 
 
 def resolved(expression: str, names: Mapping[str, str], resolve: Callable[[str], str]) -> Resolved:
-    """Look up the names of an expression, parsed once; `resolve` makes an origin final.
+    """Look up the names of an expression; `resolve` makes an origin final.
 
     Raises:
         ValueError: the text is no expression.
     """
     tree = parse(expression)
-    own = {node.target.id for node in ast.walk(tree) if isinstance(node, ast.NamedExpr)} if ":=" in expression else ()
-    free = [node for node in _free(tree) if node.id not in own]
-    origins: dict[ast.AST, str] = {node: names[node.id] for node in free if node.id in names}
+    free, origins = _looked_up(tree, expression, names)
     unknown = frozenset(node.id for node in free if node not in origins and not hasattr(builtins, node.id))
     normal = ast.unparse(tree)
     canonical = ast.unparse(_Renamer(origins, resolve).visit(tree)) if origins else normal
@@ -344,7 +342,15 @@ def resolved(expression: str, names: Mapping[str, str], resolve: Callable[[str],
 
 def renamed(expression: str, names: Mapping[str, str], resolve: Callable[[str], str]) -> str:
     """Return the text of an expression with its free names replaced; `resolve` makes an origin final."""
-    return resolved(expression, names, resolve).canonical
+    tree = parse(expression)
+    return ast.unparse(_Renamer(_looked_up(tree, expression, names)[1], resolve).visit(tree))
+
+
+def _looked_up(tree: ast.AST, text: str, names: Mapping[str, str]) -> tuple[list[ast.Name], dict[ast.AST, str]]:
+    """Return the free names of an expression, and the origins of those that are known."""
+    own = {node.target.id for node in ast.walk(tree) if isinstance(node, ast.NamedExpr)} if ":=" in text else ()
+    free = [node for node in _free(tree) if node.id not in own]
+    return free, {node: names[node.id] for node in free if node.id in names}
 
 
 class _Renamer(ast.NodeTransformer):

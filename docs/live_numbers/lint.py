@@ -40,9 +40,8 @@ class Shown:
         blocks: source and output of every executed block, by id.
         codes: the code shown by name, by that name.
         pictures: the texts of every picture, by id.
-        quotes: every text of a source that the page repeats.
+        lists: the texts of the lists of sources and of numbers at the page's end.
         faults: what was put in the place of something that failed.
-        names: the expressions that the list at the page's end repeats.
         title: the page's title, if figures stand in it.
     """
 
@@ -50,9 +49,8 @@ class Shown:
     blocks: dict[str, tuple[str, str]] = field(default_factory=dict)
     codes: dict[str, str] = field(default_factory=dict)
     pictures: dict[str, list[str]] = field(default_factory=dict)
-    quotes: set[str] = field(default_factory=set)
+    lists: set[str] = field(default_factory=set)
     faults: set[str] = field(default_factory=set)
-    names: set[str] = field(default_factory=set)
     title: str = ""
 
 
@@ -95,7 +93,7 @@ class _Reader:
             self.checked.append(hole)
             self.let_out.append(_visible(element))
             for inner in element.iterdescendants():
-                if inner.attrib and isinstance(inner.tag, str):
+                if inner.attrib and not SPOKEN.isdisjoint(inner.attrib) and isinstance(inner.tag, str):
                     self.attributes(inner)
         else:
             self.checked.append(" " if tag in ("br", "img") else element.text or "")
@@ -143,15 +141,13 @@ class _Reader:
             said = [*element.xpath("./*[name() = 'svg']/*[name() = 'title']"), *element.iter("text")]
             known = self.shown.pictures.get(element.get("data-picture"), [])
             return self.claim([_visible(text) for text in said] == known, "forged picture", element, HOLE)
-        elif element.get("data-quote"):
-            return self.claim(element.text_content() in self.shown.quotes, "forged quote", element, HOLE)
+        elif "data-list" in element.attrib:
+            return self.claim(_visible(element) in self.shown.lists, "forged list", element, HOLE)
         return ""
 
     def inline_code(self, element: Any) -> str:
         """Code within a sentence: it may not be a bare number."""
         text = element.text_content().strip()
-        if element.get("data-of"):
-            return self.claim(text == element.get("data-of") and text in self.shown.names, "forged code", element, HOLE)
         if re.match(r"[-+\u2212]?\d", text):
             self.numbers(text, [])
         return HOLE
@@ -218,6 +214,11 @@ def _is_footnote(element: Any) -> bool:
 
 def _visible(element: Any) -> str:
     return " ".join(element.text_content().split())
+
+
+def visible_text(fragment: str) -> str:
+    """What a reader sees of a piece of HTML, white space folded."""
+    return _visible(html.fragment_fromstring(fragment, create_parent=True))
 
 
 def _filled(text: str, holes: list[str]) -> str:

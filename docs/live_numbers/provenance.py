@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 from live_numbers.build import Build, Figure, Page
 from live_numbers.evidence import Assertion
+from live_numbers.lint import visible_text
 from live_numbers.tokens import Piece, tokens
 
 HOW = {
@@ -22,17 +23,18 @@ def sections(build: Build, page: Page) -> str:
     """The Markdown to put behind a page: nothing where it quotes no figure."""
     parts = []
     if page.cited:
-        parts.append("## Sources {#sources}\n\n" + _block(_sources(build, page)))
+        parts.append("## Sources {#sources}\n\n" + _block(page, _sources(build, page)))
     figures = [figure for figure in build.figures if figure.page == page.uri and figure.kind != "printed"]
     figures = list({(figure.name, figure.written): figure for figure in figures}.values())
-    page.shown.names |= {figure.name for figure in figures}
     if figures:
-        parts.append("## Numbers on this page {#numbers-on-this-page}\n\n" + _block(_numbers(build, figures)))
+        parts.append("## Numbers on this page {#numbers-on-this-page}\n\n" + _block(page, _numbers(build, figures)))
     return "\n\n" + "\n\n".join(parts) + "\n" if parts else ""
 
 
-def _block(content: str) -> str:
-    return tokens.put(Piece(content, ""))
+def _block(page: Page, content: str) -> str:
+    """The token of a list; its text is remembered, so that it may stand on the page as it is."""
+    page.shown.lists.add(visible_text(content))
+    return tokens.put(Piece(f'<div data-list="">{content}</div>', ""))
 
 
 def _sources(build: Build, page: Page) -> str:
@@ -42,21 +44,11 @@ def _sources(build: Build, page: Page) -> str:
         source = build.sources[name]
         figures = [source.figures[key.partition(".")[2]] for key in page.cited if key.partition(".")[0] == name]
         quotes = dict.fromkeys(figure.quote for figure in figures)
-        page.shown.quotes |= {source.title, source.author, source.read, source.note, *quotes}
-        said = "".join(f"<li><q data-quote='{html.escape(name)}'>{html.escape(quote)}</q></li>" for quote in quotes)
-        details = [
-            f"{_quoted(source.author, name)}:",
-            f'<a href="{html.escape(source.address)}">{_quoted(source.title, name)}</a>',
-        ]
-        details.append(f"({_quoted(source.read, name)})")
-        if source.note:
-            details.append(f"{_quoted(source.note, name)}")
-        items.append(f'<li id="source-{html.escape(name)}">{" ".join(details)}<ul>{said}</ul></li>')
+        said = "".join(f"<li><q>{html.escape(quote)}</q></li>" for quote in quotes)
+        link = f'<a href="{html.escape(source.address)}">{html.escape(source.title)}</a>'
+        about = f"{html.escape(source.author)}: {link} ({html.escape(source.read)}) {html.escape(source.note)}"
+        items.append(f'<li id="source-{html.escape(name)}">{about}<ul>{said}</ul></li>')
     return f'<ul class="ln-sources">{"".join(items)}</ul>'
-
-
-def _quoted(text: str, name: str) -> str:
-    return f'<span data-quote="{html.escape(name)}">{html.escape(text)}</span>'
 
 
 def _numbers(build: Build, figures: list[Figure]) -> str:
@@ -80,8 +72,7 @@ def _numbers(build: Build, figures: list[Figure]) -> str:
             facts.append(f'from the source <a href="#source-{key}"><code>{first.source}</code></a>')
         facts.append(_asserted((build.asserted or {}).get(first.code, [])))
         items.append(
-            f"<dt>{values or 'a column or a curve'}</dt>"
-            f'<dd><code data-of="{html.escape(name)}">{html.escape(name)}</code><br>{"; ".join(facts)}</dd>'
+            f"<dt>{values or 'a column or a curve'}</dt><dd><code>{html.escape(name)}</code><br>{'; '.join(facts)}</dd>"
         )
     return (
         '<details class="ln-numbers"><summary>Every computed figure of this page, the code that computes it and the '
