@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 
 import click
@@ -251,25 +251,27 @@ def _line() -> int:
     while frame is not None:
         template = frame.f_globals.get("__jinja_template__")
         if template is not None:
-            return _template_line(template, frame.f_lineno) + current().page.offset
+            offsets, lines = _line_table(template, frame.f_code)
+            return lines[bisect(offsets, frame.f_lasti) - 1] + current().page.offset
         frame = frame.f_back
     return 0
 
 
-def _template_line(template: Any, code_line: int) -> int:
-    """The line of a template that a line of its compiled code comes from.
+@lru_cache(maxsize=8)
+def _line_table(template: Any, code: CodeType) -> tuple[list[int], list[int]]:
+    """Offsets into the code of a compiled template, in order, and the line of the template for each.
 
-    Jinja's own `get_corresponding_lineno` reads the whole table for each call, which a page of many figures feels.
+    Jinja's `get_corresponding_lineno` and Python's `f_lineno` give the same, but read from the beginning for each
+    call, which a page of ten thousand figures feels.
     """
-    codes, lines = _line_table(template)
-    return lines[max(bisect(codes, code_line) - 1, 0)] if lines else 1
-
-
-@lru_cache(maxsize=2)
-def _line_table(template: Any) -> tuple[list[int], list[int]]:
-    """Lines of the compiled code in order, and the line of the template for each."""
-    pairs = sorted((code, line) for line, code in template.debug_info)
-    return [code for code, _ in pairs], [line for _, line in pairs]
+    pairs = sorted((code_line, line) for line, code_line in template.debug_info)
+    code_lines = [code_line for code_line, _ in pairs]
+    offsets, lines = [], []
+    for start, _, code_line in code.co_lines():
+        if code_line is not None:
+            offsets.append(start)
+            lines.append(pairs[max(bisect(code_lines, code_line) - 1, 0)][1] if pairs else 1)
+    return offsets, lines
 
 
 def _explain_failure(build: Build, env: Any) -> None:
