@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from lxml import html
+from lxml import etree, html
 
 from live_numbers.typed import FIGURE, HOLE, AllowList
 
@@ -26,6 +26,7 @@ SPOKEN = frozenset(
     "alt title aria-label aria-description aria-valuetext aria-roledescription placeholder label summary start value "  # noqa: SIM905 - as above
     "content".split()
 )
+SPEAKING = etree.XPath(f".//*[{' or '.join(f'@{name}' for name in sorted(SPOKEN))}]")
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 FIGURE_ATTRIBUTES = ("data-expr", "data-cited", "data-given")
 MARKERS = ("[[=", "[[%", "[[#", "{{", "{%")
@@ -73,7 +74,7 @@ class _Reader:
         self.allow = allow
         self.heading = ""
         self.checked: list[str] = []
-        self.let_out: list[str] = []
+        self.let_out: list[Any] = []
         self.findings: list[Finding] = []
 
     def read(self, element: Any) -> None:
@@ -91,10 +92,9 @@ class _Reader:
             self.attributes(element)
         if hole := self.exempt(element):
             self.checked.append(hole)
-            self.let_out.append(_visible(element))
-            for inner in element.iterdescendants():
-                if inner.attrib and not SPOKEN.isdisjoint(inner.attrib) and isinstance(inner.tag, str):
-                    self.attributes(inner)
+            self.let_out.append(element)
+            for inner in SPEAKING(element) if len(element) else ():
+                self.attributes(inner)
         else:
             self.checked.append(" " if tag in ("br", "img") else element.text or "")
             for child in element:
@@ -176,7 +176,7 @@ class _Reader:
         """Record a finding under the present heading."""
         self.findings.append(Finding(kind, text, self.heading, sentence or text))
 
-    def numbers(self, text: str, holes: list[str]) -> None:
+    def numbers(self, text: str, holes: list[Any]) -> None:
         """Record the typed numbers of a text, each with its sentence, in which what was let out stands again."""
         for at, number in self.allow.typed(text):
             start, end = _sentence(text, at)
@@ -221,10 +221,15 @@ def visible_text(fragment: str) -> str:
     return _visible(html.fragment_fromstring(fragment, create_parent=True))
 
 
-def _filled(text: str, holes: list[str]) -> str:
+def _filled(text: str, holes: list[Any]) -> str:
     """The text with what was let out in its place again."""
     fillings = iter(holes)
-    return "".join(next(fillings, c) if c in (FIGURE, HOLE) else c for c in text)
+    return "".join(_text_of(next(fillings, c)) if c in (FIGURE, HOLE) else c for c in text)
+
+
+def _text_of(hole: Any) -> str:
+    """What a reader sees where something was let out: of an element its text."""
+    return hole if isinstance(hole, str) else _visible(hole)
 
 
 def folded(text: str) -> str:

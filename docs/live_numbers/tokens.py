@@ -19,6 +19,7 @@ from markdown.postprocessors import Postprocessor
 FIRST, LAST = 0xF0000, 0x10FFFD
 TOKEN = re.compile(f"[{chr(FIRST)}-{chr(LAST)}]")
 ALONE = re.compile(f"<p>([{chr(FIRST)}-{chr(LAST)}])</p>")
+QUOTED = re.compile(f"""=(?:"[^"]*|'[^']*)[{chr(FIRST)}-{chr(LAST)}]""")
 TAG = re.compile(r"""<[a-zA-Z](?:[^<>"']|"[^"]*"|'[^']*')*>""")
 
 
@@ -57,7 +58,7 @@ class Tokens:
     def html(self, text: str) -> str:
         """The HTML with every token as HTML; inside a tag as plain text, with the figures named beside it."""
         text = ALONE.sub(lambda found: self._alone(found[1]), text)
-        if TOKEN.search(text):
+        if QUOTED.search(text):
             text = TAG.sub(lambda found: self._in_tag(found[0]), text)
         return TOKEN.sub(lambda found: self.piece(found[0]).html, text)
 
