@@ -86,7 +86,7 @@ def write(value: Value, form: str = "") -> str:
     if form == "plain":
         return signed(str(whole(value)))
     parts = FORM.match(form)
-    if parts is None or (parts["about"] and parts["unit"] not in UNITS):
+    if parts is None or (parts["about"] and (parts["decimals"] or parts["unit"] not in UNITS)):
         raise ValueError(f"unknown form {form!r}: {HELP}")
     exact = Fraction(value)
     if parts["about"]:

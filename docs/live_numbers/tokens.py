@@ -68,7 +68,7 @@ class Tokens:
         return piece.html if piece.html.startswith(("<div", "<details", "<ul")) else f"<p>{token}</p>"
 
     def _in_tag(self, tag: str) -> str:
-        found = [self.piece(token) for token in TOKEN.findall(tag)]
+        found = [self.piece(token) for token in TOKEN.findall(tag) if ord(token) - FIRST < len(self.pieces)]
         if not found:
             return tag
         figures = html.escape(json.dumps([[piece.name, piece.plain] for piece in found], ensure_ascii=False))

@@ -45,7 +45,8 @@ class Allowed:
     @property
     def pattern(self) -> re.Pattern[str]:
         """The text, not as a part of a longer word or number."""
-        return re.compile(rf"(?<![\w]){re.escape(self.text)}(?!\w|[.,]\d)")
+        whole = r"(?<!\w)(?:(?!\d)|(?<!\d[.,])(?<!\W\.)(?<!^\.))"  # neither the 5 of 3.5 nor that of .5
+        return re.compile(rf"{whole}{re.escape(self.text)}(?!\w|[.,]\d)")
 
 
 @dataclass
