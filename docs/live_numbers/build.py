@@ -7,6 +7,7 @@ remembered with the ledger, the tests and the rendered page.
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import html
 import re
@@ -198,6 +199,16 @@ class Build:
 
     # What the macros do
 
+    def ahead(self, wanted: Iterable[object]) -> None:
+        """Have the worker begin with the figures that the page is about to ask for."""
+        codes = []
+        for expression in wanted:
+            with contextlib.suppress(ValueError):  # it will be reported when it is its turn
+                found = self._resolve(str(expression))
+                if not found.unknown:
+                    codes.append(found.canonical)
+        self.evaluator.ahead(codes)
+
     def number(self, line: int, expression: str, form: str = "", source: str = "") -> str:
         """A computed figure; see `live_numbers.macros`."""
         figure = self._computed(line, "computed", expression, source)
@@ -381,7 +392,7 @@ class Build:
     def as_ledger(self) -> ledger.Pages:
         """The ledger as this build would write it."""
         by_page: dict[str, ledger.Entries] = {}
-        for figure in self.figures:
+        for figure in sorted(self.figures, key=lambda figure: figure.line):
             entries = by_page.setdefault(figure.page, {})
             if figure.kind == "printed":
                 assert isinstance(figure.value, list)

@@ -13,6 +13,7 @@ import queue
 import subprocess
 import sys
 import threading
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -91,14 +92,20 @@ class Worker:
 
     def ask(self, request: dict[str, str]) -> Outcome:
         """One answer; a worker that runs away or dies gives an error, and is no use afterwards."""
+        self.send([request])
+        return self.answer()
+
+    def send(self, requests: list[dict[str, str]]) -> None:
+        """Put questions; the answers come in the same order."""
+        assert self.process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):  # it has died: what it left behind says so
+            self.process.stdin.write("".join(json.dumps(request) + "\n" for request in requests))
+            self.process.stdin.flush()
+
+    def answer(self) -> Outcome:
+        """The answer to the next question that was put."""
         if self.failure:
             return Outcome(error=self.failure)
-        assert self.process.stdin is not None
-        try:
-            self.process.stdin.write(json.dumps(request) + "\n")
-            self.process.stdin.flush()
-        except BrokenPipeError:
-            pass  # it has died: what it left behind says so
         line, error = self._receive()
         if error:
             return Outcome(error=error)
@@ -162,6 +169,7 @@ class Evaluator:
         self._ran_away = 0
         self._worker: Worker | None = None
         self._known: dict[tuple[str, str], Outcome] = {}
+        self._waiting: dict[tuple[str, str], None] = {}
 
     def answers_for(self, other: Evaluator) -> bool:
         """Whether its answers hold for another project, code and time limit as well."""
@@ -199,6 +207,7 @@ class Evaluator:
         if self._worker is not None:
             self._worker.close()
         self._worker = None
+        self._waiting.clear()
 
     def _answer(self, kind: str, code: str) -> Outcome:
         known = self._known.get((kind, code))
@@ -206,12 +215,37 @@ class Evaluator:
             known = self._known[kind, code] = self._ask(kind, code)
         return known
 
+    def ahead(self, figures: Iterable[str]) -> None:
+        """Put questions that will be asked soon, so that the worker is at them while the builder does other things."""
+        keys = [("figure", code) for code in dict.fromkeys(figures)]
+        keys = [key for key in keys if key not in self._known and key not in self._waiting]
+        if keys and self._ran_away < PATIENCE:
+            self._ready().send([{kind: code} for kind, code in keys])
+            self._waiting.update(dict.fromkeys(keys))
+
+    def _ready(self) -> Worker:
+        """A worker that can be asked."""
+        if self._worker is None or (not self._worker.alive and not self._worker.failure):
+            self._worker = Worker(self.project.root, FIXED, self.seconds)
+        return self._worker
+
     def _ask(self, kind: str, code: str) -> Outcome:
+        """The answer to a question, after those that were put before it."""
+        while self._waiting:
+            key, worker = next(iter(self._waiting)), self._ready()
+            del self._waiting[key]
+            self._known[key] = outcome = self._counted(worker.answer())
+            if not worker.alive:
+                self._waiting.clear()  # the rest is asked again, of another worker
+            if key == (kind, code):
+                return outcome
+        if (kind, code) in self._known:
+            return self._known[kind, code]
         if self._ran_away >= PATIENCE:
             return Outcome(error=f"not run, because {PATIENCE} others ran away")
-        if self._worker is None or not (self._worker.alive or self._worker.failure):
-            self._worker = Worker(self.project.root, FIXED, self.seconds)
+        return self._counted(self._ready().ask({kind: code}))
+
+    def _counted(self, outcome: Outcome) -> Outcome:
         self.asked += 1
-        outcome = self._worker.ask({kind: code})
         self._ran_away += outcome.error.startswith(STOPPED)
         return outcome

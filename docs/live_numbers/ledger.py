@@ -74,7 +74,7 @@ def write(path: Path, pages: Pages) -> None:
 def diff(old: Pages, new: Pages) -> str:
     """The lines that leave and the lines that come, for a person to read."""
     lines = difflib.unified_diff(
-        text(old).splitlines(), text(new).splitlines(), "accepted", "computed now", lineterm="", n=0
+        _lines(text(old)), _lines(text(new)), "accepted", "computed now", lineterm="", n=0
     )
     return "\n".join(line for line in lines if not line.startswith("@@"))
 
@@ -82,19 +82,23 @@ def diff(old: Pages, new: Pages) -> str:
 def places(path: Path) -> dict[tuple[str, str], int]:
     """The line of the ledger on which each entry begins, by page and name."""
     found, page = {}, ""
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+    for number, line in enumerate(_lines(path.read_text(encoding="utf-8")), start=1):
         if line.startswith("["):
             page = next(iter(tomllib.loads(line)))
         elif line.startswith(("'", '"')):
-            quote = line[0]
-            end = line.index(f"{quote} = ", 1)
-            found[page, line[1:end] if quote == "'" else json.loads(line[: end + 1])] = number
+            name = line[1 : line.index("'", 1)] if line[0] == "'" else json.JSONDecoder().raw_decode(line)[0]
+            found[page, name] = number
     return found
 
 
 def is_example(name: str) -> bool:
     """Whether an entry holds printed lines (an example, a picture) and no expression."""
     return name.startswith(("output: ", "picture: "))
+
+
+def _lines(content: str) -> list[str]:
+    """The lines as editors count them: a line separator within a text ends none."""
+    return content.rstrip("\n").split("\n")
 
 
 def _line(name: str, entry: list[Value]) -> str:

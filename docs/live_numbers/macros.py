@@ -12,6 +12,7 @@ Pages call the macros between `[[=` and `=]]`:
 
 from __future__ import annotations
 
+import ast
 import html
 import inspect
 import logging
@@ -111,8 +112,8 @@ def define_env(env: Any) -> None:
         _evaluator.start()
     tokens.pieces.clear()
     _build = Build(project, _evaluator)
-    for macro in (number, cited, given, code, table, line_chart, strip):
-        env.macro(_forgiving(macro), macro.__name__)
+    for name, macro in _MACROS.items():
+        env.macro(macro, name)
     env.macro(_finished, PAGE_DONE)
     markdown_exec.formatters["python"] = _run_block
     _listen()
@@ -126,6 +127,8 @@ def on_pre_page_macros(env: Any) -> None:
     topic = page.meta.get("topic", name.removesuffix(".md") if folder == "lessons" else "")
     build.begin(uri, page.file.content_string, env.markdown, topic)
     marks = env.env.variable_start_string, env.env.variable_end_string
+    if page.meta.get("render_macros") is not False:
+        env.markdown = _expand_plain_calls(env.markdown)
     env.markdown += f"\n\n{marks[0]} {PAGE_DONE}() {marks[1]}\n"
 
 
@@ -181,47 +184,95 @@ def _settings(env: Any) -> dict[str, str]:
 # The macros
 
 
-def number(expression: str, form: str = "", source: str = "") -> str:
+def number(line: int, expression: str, form: str = "", source: str = "") -> str:
     """A computed figure.
 
     Args:
+        line: where the page calls it; the page does not give it.
         expression: what a reader would type after importing the page's module.
         form: how it is written, see `live_numbers.forms`.
-        source: `source.figure` whose value stands in the expression, for a figure that rests on it.
+        source: `source.figure` whose value is or stands in the expression, for a figure that rests on it.
     """
-    return current().number(_line(), expression, form, source)
+    return current().number(line, expression, form, source)
 
 
-def cited(key: str, form: str | None = None) -> str:
+def cited(line: int, key: str, form: str | None = None) -> str:
     """A figure of a source: `cited("qwen3-8b-card.parameters")`, written as there or in the given form."""
-    return current().cited(_line(), key, form)
+    return current().cited(line, key, form)
 
 
-def given(value: int | float | str, form: str = "") -> str:
+def given(line: int, value: int | float | str, form: str = "") -> str:
     """An input: an expression or an executed block of this page must contain it, or the build fails."""
-    return current().given(_line(), value, form)
+    return current().given(line, value, form)
 
 
-def code(name: str) -> str:
+def code(line: int, name: str) -> str:
     """Code of `lesson_code`: a function, a class, a module, or a marked region as `module:region`."""
-    return current().code(_line(), name)
+    return current().code(line, name)
 
 
-def table(columns: dict[str, str], forms: dict[str, str] | None = None) -> str:
+def table(line: int, columns: dict[str, str], forms: dict[str, str] | None = None) -> str:
     """A table: each heading with an expression that gives the column's values, and forms by heading."""
-    return drawing.table(current(), _line(), columns, forms or {})
+    return drawing.table(current(), line, columns, forms or {})
 
 
-def line_chart(name: str, x: str, curves: dict[str, str], caption: str = "", caller: Any = None, **options: str) -> str:
+def line_chart(
+    line: int, name: str, x: str, curves: dict[str, str], caption: str = "", caller: Any = None, **options: Any
+) -> str:
     """Curves: `x` and each curve are expressions that give lists; see `live_numbers.drawing.line_chart`."""
     said = caller() if caller else caption
-    return drawing.line_chart(current(), _line(), name, x, curves, caption=said, **options)
+    return drawing.line_chart(current(), line, name, x, curves, caption=said, **options)
 
 
-def strip(name: str, sizes: str, sent: str, room: int, caption: str = "", caller: Any = None, **options: str) -> str:
+def strip(
+    line: int, name: str, sizes: str, sent: str, room: int, caption: str = "", caller: Any = None, **options: Any
+) -> str:
     """Messages and their window; see `live_numbers.drawing.strip`."""
     said = caller() if caller else caption
-    return drawing.strip(current(), _line(), name, sizes, sent, room, caption=said, **options)
+    return drawing.strip(current(), line, name, sizes, sent, room, caption=said, **options)
+
+
+PLAIN_CALL = re.compile(r"\[\[=\s*((?:number|cited|given|code)\(.*?\))\s*=\]\]", re.S)
+BLOCKS = re.compile(r"\[\[%\s*raw\b.*?endraw\s*%\]\]|\[\[#.*?#\]\]", re.S)
+OTHER_BLOCKS = re.compile(r"\[\[%(?!\s*(?:raw|endraw|call|endcall)\b)")
+
+
+def _expand_plain_calls(body: str) -> str:
+    """Run the calls that a page writes out with plain values; the others are left to Jinja.
+
+    They are nearly all, and so the worker can be asked for all their figures at once, ahead of the first. A page with
+    loops or conditions is left to Jinja as a whole, which alone knows what of it will be shown.
+    """
+    if OTHER_BLOCKS.search(body):
+        return body
+    left_alone = [found.span() for found in BLOCKS.finditer(body)]
+    calls = {
+        found.span(): call
+        for found in PLAIN_CALL.finditer(body)
+        if not any(start <= found.start() < end for start, end in left_alone) and (call := _plain_call(found[1]))
+    }
+    build = current()
+    build.ahead(arguments[0] for name, arguments, _ in calls.values() if name == "number" and arguments)
+    parts, at, line = [], 0, 1 + build.page.offset
+    for (start, end), (name, arguments, options) in calls.items():
+        line += body.count("\n", at, start)
+        parts += [body[at:start], _MACROS[name](*arguments, at=line, **options)]
+        line += body.count("\n", start, end)
+        at = end
+    return "".join([*parts, body[at:]])
+
+
+def _plain_call(text: str) -> tuple[str, list[Any], dict[str, Any]] | None:
+    """The name and the values of a call that is written out with plain values, and None of any other."""
+    try:
+        call = ast.parse(text, mode="eval").body
+        assert isinstance(call, ast.Call)
+        assert isinstance(call.func, ast.Name)
+        values = [ast.literal_eval(argument) for argument in call.args]
+        options = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords}
+    except (SyntaxError, ValueError, AssertionError):
+        return None
+    return call.func.id, values, options
 
 
 def _finished() -> str:
@@ -234,15 +285,19 @@ def _forgiving(macro: Callable[..., str]) -> Callable[..., str]:
     """The macro, for which a call with the wrong arguments is a fault of the page and not the end of the build."""
     signature = inspect.signature(macro)
 
-    def call(*args: Any, **kwargs: Any) -> str:
+    def call(*args: Any, at: int = 0, **kwargs: Any) -> str:
+        line = at or _line()
         try:
-            signature.bind(*args, **kwargs)
-            return macro(*args, **kwargs)
+            signature.bind(line, *args, **kwargs)
+            return macro(line, *args, **kwargs)
         except Exception as error:
             what, fix = f"{macro.__name__}(...): {error}", "see docs/contributing.md for the arguments"
-            return current().failed(_line(), "faulty call", what, fix)
+            return current().failed(line, "faulty call", what, fix)
 
     return call
+
+
+_MACROS = {macro.__name__: _forgiving(macro) for macro in (number, cited, given, code, table, line_chart, strip)}
 
 
 def _line() -> int:

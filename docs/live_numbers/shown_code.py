@@ -12,6 +12,9 @@ from functools import lru_cache
 from pathlib import Path
 
 
+MARK = re.compile(r"[ \t]*# (?:region: (.+?)|endregion\b.*)[ \t]*\Z")
+
+
 class MissingCodeError(ValueError):
     """There is no code of that name."""
 
@@ -59,11 +62,21 @@ def _module(lessons: Path, parts: list[str]) -> tuple[Path | None, list[str]]:
 
 
 def _region(source: str, region: str, name: str) -> str:
-    found = re.search(rf"^[ \t]*# region: {re.escape(region)}[ \t]*\n(.*?)^[ \t]*# endregion", source, re.M | re.S)
-    if found is None:
-        known = re.findall(r"# region: (.+)", source)
-        raise MissingCodeError(f"there is no region for {name!r}: the module has {', '.join(known) or 'none'}")
-    return textwrap.dedent(found[1]).strip("\n")
+    inside: list[str] = []
+    depth = 0  # of regions within the wanted one
+    for line in source.split("\n"):
+        mark = MARK.match(line)
+        if depth and mark:
+            depth += 1 if mark[1] else -1
+            if not depth:
+                return textwrap.dedent("\n".join(inside)).strip("\n")
+        elif depth:
+            inside.append(line)
+        elif mark and mark[1] == region:
+            depth = 1
+    known = [mark[1] for line in source.split("\n") if (mark := MARK.match(line)) and mark[1]]
+    what = "has no end" if depth else "is not there"
+    raise MissingCodeError(f"the region of {name!r} {what}: the module has {', '.join(known) or 'none'}")
 
 
 def _definition(source: str, parts: list[str], name: str) -> str:
@@ -78,7 +91,7 @@ def _definition(source: str, parts: list[str], name: str) -> str:
         if depth < len(parts) - 1:
             body = getattr(statement, "body", [])
     first = min([statement.lineno, *(d.lineno for d in getattr(statement, "decorator_list", []))])
-    lines = source.splitlines()[first - 1 : statement.end_lineno]
+    lines = source.split("\n")[first - 1 : statement.end_lineno]
     return textwrap.dedent("\n".join(lines))
 
 
