@@ -12,7 +12,7 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
-from live_numbers import evidence, expressions, gate, ledger, macros, sources
+from live_numbers import evidence, expressions, gate, hooks, ledger, sources
 from live_numbers.build import Build
 from live_numbers.evaluate import Evaluator
 from live_numbers.faults import Fault, report
@@ -37,9 +37,9 @@ def survey(project: Project) -> Build:
     from mkdocs.config import load_config
 
     said: list[str] = []
-    listener = macros.KeepWarnings(said)
+    listener = hooks.KeepWarnings(said)
     logging.getLogger("mkdocs").addHandler(listener)
-    with tempfile.TemporaryDirectory(prefix="live-numbers-") as folder, macros.collecting() as builds:
+    with tempfile.TemporaryDirectory(prefix="live-numbers-") as folder, hooks.collecting() as builds:
         try:
             config = load_config(str(project.root / "mkdocs.yml"), site_dir=folder, strict=False)
             config.plugins.on_startup(command="build", dirty=False)

@@ -80,8 +80,10 @@ class Worker:
             text=True,
             encoding="utf-8",
         )
+        self.questions: queue.SimpleQueue[str] = queue.SimpleQueue()
         self.answers: queue.SimpleQueue[str] = queue.SimpleQueue()
         self.asked = 0
+        threading.Thread(target=_feed, args=(self.process.stdin, self.questions), daemon=True).start()
         threading.Thread(target=_pump, args=(self.process.stdout, self.answers), daemon=True).start()
 
     @cached_property
@@ -97,10 +99,7 @@ class Worker:
 
     def send(self, requests: list[dict[str, str]]) -> None:
         """Put questions; the answers come in the same order."""
-        assert self.process.stdin is not None
-        with contextlib.suppress(BrokenPipeError):  # it has died: what it left behind says so
-            self.process.stdin.write("".join(json.dumps(request) + "\n" for request in requests))
-            self.process.stdin.flush()
+        self.questions.put("".join(json.dumps(request) + "\n" for request in requests))
 
     def answer(self) -> Outcome:
         """The answer to the next question that was put."""
@@ -109,9 +108,13 @@ class Worker:
         line, error = self._receive()
         if error:
             return Outcome(error=error)
-        answer: dict[str, Any] = json.loads(line)
         self.asked += 1
-        if answer["number"] != self.asked - 1:
+        try:
+            answer: dict[str, Any] = json.loads(line)
+            in_turn = answer["number"] == self.asked - 1
+        except (ValueError, LookupError, TypeError):  # a line that is no answer at all
+            in_turn = False
+        if not in_turn:
             self.close()
             return Outcome(error="the code disturbs the interpreter that runs it: does it fork?")
         broken = answer.get("broken")
@@ -125,7 +128,9 @@ class Worker:
             self.close()
             return "", f"{STOPPED} {self.seconds:g} seconds"
         if not line:
-            return "", f"the code ended the interpreter (exit status {self.process.wait()})"
+            status = self.process.wait()
+            self.close()
+            return "", f"the code ended the interpreter (exit status {status})"
         return line.strip(), ""
 
     @property
@@ -137,9 +142,16 @@ class Worker:
         """End the process."""
         self.process.kill()
         self.process.wait()
-        if self.process.stdin is not None:
-            with contextlib.suppress(BrokenPipeError):
-                self.process.stdin.close()
+        self.questions.put("")
+
+
+def _feed(pipe: IO[str] | None, questions: queue.SimpleQueue[str]) -> None:
+    """Hand over every question until an empty one: a worker that is too busy to read must not hold up the builder."""
+    assert pipe is not None
+    with contextlib.suppress(BrokenPipeError), pipe:  # it has died: what it left behind says so
+        while question := questions.get():
+            pipe.write(question)
+            pipe.flush()
 
 
 def _pump(pipe: IO[str] | None, answers: queue.SimpleQueue[str]) -> None:
@@ -197,6 +209,7 @@ class Evaluator:
         same = {}
         for code in reversed(codes):
             if not worker.alive and not worker.failure:
+                worker.close()
                 worker = Worker(self.project.root, OTHERWISE, self.seconds)
             same[code] = worker.ask({kind: code}) == self._answer(kind, code)
         worker.close()
@@ -225,14 +238,17 @@ class Evaluator:
 
     def _ready(self) -> Worker:
         """A worker that can be asked."""
-        if self._worker is None or (not self._worker.alive and not self._worker.failure):
+        if self._worker is not None and not self._worker.alive and not self._worker.failure:
+            self._worker.close()
+            self._worker = None
+        if self._worker is None:
             self._worker = Worker(self.project.root, FIXED, self.seconds)
         return self._worker
 
     def _ask(self, kind: str, code: str) -> Outcome:
         """The answer to a question, after those that were put before it."""
-        while self._waiting:
-            key, worker = next(iter(self._waiting)), self._ready()
+        while self._waiting and (worker := self._worker) is not None:  # dead or alive: it may have answered before
+            key = next(iter(self._waiting))
             del self._waiting[key]
             self._known[key] = outcome = self._counted(worker.answer())
             if not worker.alive:

@@ -73,9 +73,7 @@ def write(path: Path, pages: Pages) -> None:
 
 def diff(old: Pages, new: Pages) -> str:
     """The lines that leave and the lines that come, for a person to read."""
-    lines = difflib.unified_diff(
-        _lines(text(old)), _lines(text(new)), "accepted", "computed now", lineterm="", n=0
-    )
+    lines = difflib.unified_diff(_lines(text(old)), _lines(text(new)), "accepted", "computed now", lineterm="", n=0)
     return "\n".join(line for line in lines if not line.startswith("@@"))
 
 

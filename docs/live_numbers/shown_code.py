@@ -11,7 +11,6 @@ import textwrap
 from functools import lru_cache
 from pathlib import Path
 
-
 MARK = re.compile(r"[ \t]*# (?:region: (.+?)|endregion\b.*)[ \t]*\Z")
 
 

@@ -170,13 +170,12 @@ def differences(snapshot: Path, live: str) -> list[str]:
         raise ValueError(f"the live document is not JSON: {error}") from error
     if not isinstance(theirs, dict):
         raise ValueError(f"the live document is a JSON {type(theirs).__name__}, not an object")
-    missing = object()
     return [
         f"{field}: snapshot {_said(ours, field)}, live {_said(theirs, field)}"
         for field in sorted(ours.keys() | theirs.keys())
-        if ours.get(field, missing) != theirs.get(field, missing)
+        if _said(ours, field) != _said(theirs, field)  # as JSON: for Python, true equals 1
     ]
 
 
 def _said(table: dict[str, Any], field: str) -> str:
-    return json.dumps(table[field]) if field in table else "has no such field"
+    return json.dumps(table[field], sort_keys=True) if field in table else "has no such field"

@@ -68,6 +68,8 @@ def broken(error: BaseException, module_file: str) -> Broken:
 
 def plain(value: Any) -> Any:
     """A value as JSON can carry it; a TypeError for anything that is no number, text or list of such."""
+    if isinstance(value, str):
+        value.encode()  # half a surrogate pair cannot stand on a page, nor in the ledger
     if isinstance(value, bool | int | str):
         return value
     if isinstance(value, float):
@@ -134,9 +136,11 @@ def output_of(code: str) -> dict[str, Any]:
         sys.stdin, sys.stdout, sys.stderr = streams
         if sys.stdout.closed:
             sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 - it stays open
+        if sys.stdin.closed:
+            sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 - it stays open
         sys.stdout.flush()
         file.seek(0)
-        printed = file.read(LONGEST_OUTPUT + 1).decode("utf-8", "replace")
+        printed = file.read(4 * LONGEST_OUTPUT + 1).decode("utf-8", "replace")
     if error is None and len(printed) > LONGEST_OUTPUT:
         error = f"the block prints more than {LONGEST_OUTPUT:,} characters"
     return {"value": visible(printed)} if error is None else {"error": visible(error)}

@@ -26,7 +26,7 @@ from mkdocs.config import load_config  # noqa: E402 - as above
 
 import live_numbers  # noqa: E402 - as above
 from lesson_code.context_window import filler, truncate  # noqa: E402 - as above
-from live_numbers import command, evaluate, evidence, ledger, macros, pictures  # noqa: E402 - as above
+from live_numbers import command, evaluate, evidence, hooks, ledger, pictures  # noqa: E402 - as above
 from live_numbers.tokens import TOKEN, tokens  # noqa: E402 - as above
 from tests.tiny_site import TinySite  # noqa: E402 - as above
 
@@ -55,7 +55,7 @@ def stopwatch(owner: Any, name: str, label: str) -> Iterator[None]:
 
 def built(config_file: Path) -> float:
     """Build a site once; the seconds it took."""
-    with tempfile.TemporaryDirectory() as folder, macros.collecting():
+    with tempfile.TemporaryDirectory() as folder, hooks.collecting():
         config = load_config(str(config_file), site_dir=folder, strict=False)
         start = time.perf_counter()
         build_site(config)
@@ -133,7 +133,7 @@ def overhead() -> None:
             rows["plain"].append(built(plain))
             spent.clear()
             evidence._assertions.cache_clear()
-            macros._evaluator = None  # every round runs the lessons anew, as a build of its own does
+            hooks._evaluator = None  # every round runs the lessons anew, as a build of its own does
             with (
                 stopwatch(evaluate.Evaluator, "_ask", "lessons"),
                 stopwatch(pictures, "line_chart", "drawing"),
@@ -182,7 +182,7 @@ def _many(site: TinySite, count: int, distinct: int, start: str, between: str, e
     head = "from lesson_code.cats import LEGS, legs\n\n\ndef test_it():\n    assert 3 + 1 == LEGS\n"
     site.write("tests/test_cats.py", head + asserts)
     ledger.write(site.project.ledger, command.survey(site.project).as_ledger())
-    macros._evaluator = None
+    hooks._evaluator = None
     evidence._assertions.cache_clear()
     begin = time.perf_counter()
     build = command.survey(site.project)
