@@ -50,7 +50,7 @@ def test_a_changed_figure_fails_the_build(site: TinySite, switches: tuple[str, .
     done = build(site.root, *switches)
     assert done.returncode != 0
     line = site.line("cats have [[")
-    assert f"docs/lessons/cats.md:{line}: changed figure: legs(3)" in done.stderr
+    assert f"docs/lessons/cats.md:{line}: changed figure: legs(3)" in done.stderr, done.stderr
     assert "accepted 12" in done.stderr
     assert "now      15" in done.stderr
     assert [path for path in site.path("site").rglob("*") if path.is_file()] == []
@@ -63,7 +63,7 @@ def test_typed_numbers_and_broken_anchors_fail_the_build(site: TinySite, switche
     site.edit("docs/lessons/cats.md", "Every Leg-2000", f"{text} Every Leg-2000")
     done = build(site.root, *switches)
     assert done.returncode != 0
-    assert f"docs/lessons/cats.md:{site.line(text)}: " in done.stderr
+    assert f"docs/lessons/cats.md:{site.line(text)}: " in done.stderr, done.stderr
     assert [path for path in site.path("site").rglob("*") if path.is_file()] == []
 
 

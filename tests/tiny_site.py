@@ -16,7 +16,7 @@ exclude_docs: |
   *.toml
   *.lock
 theme: {name: null, custom_dir: theme}
-extra: {live_numbers: {seconds: 5}}
+extra: {live_numbers: {seconds: 60}}
 validation: {links: {anchors: warn, not_found: warn, unrecognized_links: warn}}
 markdown_extensions: [attr_list, md_in_html, tables, pymdownx.details, pymdownx.superfences, live_numbers.tokens]
 plugins:
