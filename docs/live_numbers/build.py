@@ -157,6 +157,9 @@ class Build:
                 self.faults.append(self._broken_file(error))
         if body.lstrip().startswith("---\n"):
             self.fault(1, "broken front matter", "what stands between the --- lines is no YAML", "mend it")
+        if stray := TOKEN.search(source):
+            line = source.count("\n", 0, stray.start()) + 1
+            self.fault(line, "stray character", f"{stray[0]!r} is for private use, and is used here", "take it out")
         for fence in FENCE.finditer(source):
             line = source.count("\n", 0, fence.start()) + 1
             if fence["language"] != "python":

@@ -92,7 +92,9 @@ def write(value: Value, form: str = "") -> str:
     if parts["about"]:
         return about(exact, parts["unit"])
     if parts["unit"] == "%":
-        return signed(decimals(exact * 100, int(parts["decimals"] or 0))) + NARROW + "%"
+        percent = exact * 100 if parts["decimals"] else Fraction(str(value)) * 100
+        text = decimals(percent, int(parts["decimals"])) if parts["decimals"] else shortest(percent)
+        return signed(text) + NARROW + "%"
     if parts["unit"]:
         amount = exact / UNITS[parts["unit"]]
         text = shortest(amount) if parts["decimals"] is None else decimals(amount, int(parts["decimals"]))

@@ -148,7 +148,7 @@ def output_of(code: str) -> dict[str, Any]:
 
 def visible(text: str) -> str:
     """The text with control characters written out: a page cannot show them."""
-    return "".join(c if c in "\n\t" or c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    return "".join(c if c in "\n\t\u00a0" or c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def doctests(module: str) -> dict[str, Any]:
