@@ -67,6 +67,54 @@ def test_typed_numbers_and_broken_anchors_fail_the_build(site: TinySite, switche
     assert [path for path in site.path("site").rglob("*") if path.is_file()] == []
 
 
+BROKEN_CHECK = """
+import live_numbers.gate
+from mkdocs.__main__ import cli
+
+def judge(*_):
+    raise RuntimeError("the check is broken")
+
+live_numbers.gate.judge = judge
+cli(["build", "-q"])
+"""
+
+
+def test_a_broken_check_publishes_nothing(site: TinySite) -> None:
+    """The pages are written before they are checked; an error in between would leave them unchecked."""
+    done = subprocess.run(
+        [sys.executable, "-c", BROKEN_CHECK], cwd=site.root, capture_output=True, text=True, check=False
+    )
+    assert done.returncode != 0
+    assert "the check failed: RuntimeError('the check is broken')" in done.stderr
+    assert [path for path in site.path("site").rglob("*") if path.is_file()] == []
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        ("seconds: 60", "seconds: soon"),
+        ("seconds: 60", "seconds: 0"),
+        ("extra: {live_numbers: {seconds: 60}}", "extra: {live_numbers: [60]}"),
+    ],
+)
+def test_settings_that_are_none(site: TinySite, edit: tuple[str, str]) -> None:
+    """A slip in mkdocs.yml would end in a traceback and leave the site of an earlier build standing."""
+    assert build(site.root).returncode == 0
+    site.edit("mkdocs.yml", *edit)
+    done = build(site.root)
+    assert done.returncode != 0
+    assert "must be like `live_numbers: {seconds: 60}`" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert [path for path in site.path("site").rglob("*") if path.is_file()] == []
+
+
+def test_dirty_builds_are_refused(site: TinySite) -> None:
+    """A build of some pages would take the figures of the others for gone."""
+    done = build(site.root, "--dirty")
+    assert done.returncode != 0
+    assert "--dirty builds only some pages" in done.stderr
+
+
 def test_annotations_on_a_pull_request(site: TinySite) -> None:
     """Without them a reviewer would have to search the log for the line."""
     site.edit("lesson_code/cats.py", "LEGS = 4", "LEGS = 5")

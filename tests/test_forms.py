@@ -138,7 +138,6 @@ def test_bytes(expected: str, value: Value, form: str) -> None:
     ("expected", "value", "form"),
     [
         # Halves and eighths are exact in binary: they are ties, and go to the even neighbour.
-        ("0", 0.5, ".0"),
         ("2", 1.5, ".0"),
         ("2", 2.5, ".0"),
         ("4", 3.5, ".0"),
@@ -187,7 +186,6 @@ def test_rounding(expected: str, value: Value, form: str) -> None:
         (f"{MINUS}1.5{GAP}KiB", -1536, "KiB"),
         (f"{MINUS}0.12{GAP}GB", -120_000_000, ".2 GB"),
         # What rounds to nothing has no sign.
-        ("0.00", -0.001, ".2"),
         ("0.0", -0.0, ".1"),
         ("0", -0.0, ""),
         # A text keeps its own.
@@ -317,3 +315,10 @@ def test_whole_numbers_lose_nothing(number: int, places: int) -> None:
     assert expected == write(number)
     assert expected + ("." + "0" * places if places else "") == write(number, f".{places}")
     assert expected.replace(",", "") == write(number, "plain")
+
+
+@pytest.mark.parametrize(("value", "form"), [(0.5, ".0"), (-0.001, ".2"), (600, ".2 GB"), (0.00004, ".1%")])
+def test_nothing_is_written_as_zero_but_zero(value: float, form: str) -> None:
+    """A page would say that something costs nothing, though it does."""
+    with pytest.raises(ValueError, match="would be written as zero"):
+        write(value, form)

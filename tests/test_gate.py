@@ -489,6 +489,49 @@ VET = "docs/sources.toml"
 
 # What a hostile reviewer tried.
 HOSTILE = [
+    page("a changed input", "| [[= given(3) =]]", "changed input", "5000 became 3", old="| [[= given(5_000) =]]"),
+    Bad(
+        "a source that says something else",
+        ((VET, "value = 4", "value = 5"), (VET, 'written = "4"', 'written = "5"'), (VET, "has 4 legs", "has 5 legs")),
+        "changed figure",
+        (PAGE, "vet.legs"),
+        ("cited: vet.legs", "accepted 4", "now      5"),
+    ),
+    Bad(
+        "a quote that says millions",
+        ((VET, "has 4 legs", "has 4 million legs"),),
+        "faulty source",
+        (VET, "[vet.figures.legs]"),
+        ("does not stand in the quote",),
+    ),
+    Bad(
+        "a quote with a minus",
+        ((VET, "has 4 legs", "has -4 legs"),),
+        "faulty source",
+        (VET, "[vet.figures.legs]"),
+        ("does not stand in the quote",),
+    ),
+    typed("as a byte unit behind a figure", '[[= number("legs(3)") =]] GB of it.', "12 GB"),
+    typed("as a word for percent behind a figure", '[[= number("legs(3)") =]] percent of it.', "12 percent"),
+    typed("in code marks that hold prose", "It has `about 9 lives`.", "9"),
+    typed("as a link that shows its own end", '<a href="9,000 legs">9,000 legs</a>', "9,000"),
+    typed("as a footnote that is none", '<a class="footnote-ref" href="#fn:1">999</a>', "999"),
+    page(
+        "a figure that is written as zero",
+        'number("legs(5_000)", ".0 GB")',
+        "unwritable figure",
+        "written as zero",
+        old='number("legs(5_000)")',
+    ),
+    page("a footnote without its text", "It has a tail[^tail].", "unrendered macro"),
+    page("a title that is no text", "title: 9\ndescription:", "faulty title", old="description:"),
+    Bad(
+        "a ledger line written by hand",
+        (("docs/numbers.lock", "'legs(3)' =", "'old(1)'= [1]\n'legs(3)' ="),),
+        "unused ledger line",
+        ("docs/numbers.lock", ""),
+        ("old(1)",),
+    ),
     typed("with a line break before the unit", "I saw seven  \ncats.", "seven cats"),
     typed("with a picture before the unit", "I saw seven ![](cat.svg) cats.", "seven cats"),
     typed("in words in quotation marks", 'I saw "seven" cats.', 'seven" cats'),
@@ -610,7 +653,7 @@ HOSTILE = [
         "an example in a docstring that is false",
         ((CODE, 'Count the legs of some cats."""', 'Count the legs of some cats.\n\n    >>> legs(2)\n    9\n    """'),),
         "false docstring",
-        (CODE, ""),
+        (CODE, ">>> legs(2)"),
         ("Expected:", "9", "Got:", "8"),
     ),
     Bad(
@@ -736,5 +779,12 @@ def test_code_that_hangs_while_it_is_imported(site: TinySite) -> None:
 
 def test_what_changes_can_be_accepted() -> None:
     """`accept` mends these kinds; one that is misspelt here would block it for good."""
-    kinds = {bad.kind for bad in BAD}
+    kinds = {bad.kind for bad in BAD + HOSTILE}
     assert gate.CHANGES - {"new figure"} <= kinds
+
+
+def test_a_check_that_fails_leaves_nothing_either(site: TinySite) -> None:
+    """A fault of the check itself would leave the pages that nobody checked."""
+    site.path("docs/x.svg").write_bytes(b"<svg><text>\xe9 9</text></svg>")
+    (fault,) = site.faults()
+    assert (fault.file, fault.kind) == ("docs/x.svg", "typed number")

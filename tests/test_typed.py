@@ -131,7 +131,7 @@ def test_where_it_stands() -> None:
         (["@ hundred"], "@ hundred"),
         (["@ dozen"], "@ dozen"),
         (["@k"], "@k"),
-        (["@G"], "@GB"),
+        (["@GB"], "@GB"),
         (["@\nmillion"], "@\nmillion"),
         # What may stand there.
         ([], "@"),

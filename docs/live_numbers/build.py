@@ -11,7 +11,7 @@ import contextlib
 import difflib
 import html
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
 from pathlib import Path
@@ -27,7 +27,7 @@ from live_numbers.forms import Scalar, Value
 from live_numbers.project import Project
 from live_numbers.tokens import TOKEN, Piece, tokens
 
-FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})[ \t]*(?P<language>\w*)[^`\n]*\bexec=[^`\n]*", re.M)
+FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})[ \t]*(?:\{\s*\.)?(?P<language>\w*)[^`\n]*\bexec=[^`\n]*", re.M)
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Figure:
         code: what was evaluated: the expression with all names written out, or the block.
         value: the exact value.
         written: as the page writes it; empty for series and printed lines.
-        source: the key of the source it rests on, or empty.
+        sources: the keys of the cited figures it rests on.
     """
 
     kind: str
@@ -52,7 +52,7 @@ class Figure:
     code: str
     value: Value
     written: str = ""
-    source: str = ""
+    sources: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -175,10 +175,10 @@ class Build:
 
     def _broken_file(self, error: Exception) -> Fault:
         """A file that cannot be read as Python, as a fault of that file where it is known."""
-        place = re.match(r"(?P<file>.+?\.py):(?P<line>\d+): (?P<what>.*)", str(error), re.S)
+        place = re.match(r"(?P<file>.+?\.py):(?P<line>\d+|None): (?P<what>.*)", str(error), re.S)
         if place is None:
             return Fault("tests", 0, "broken code", str(error), "mend the file")
-        file, line = self.project.name(Path(place["file"])), int(place["line"])
+        file, line = self.project.name(Path(place["file"])), int(place["line"].replace("None", "0"))
         return Fault(file, line, "broken code", place["what"], "mend it; the pages follow")
 
     def _page_names(self, topic: str) -> Mapping[str, str]:
@@ -212,9 +212,10 @@ class Build:
                     codes.append(found.canonical)
         self.evaluator.ahead(codes)
 
-    def number(self, line: int, expression: str, form: str = "", source: str = "") -> str:
+    def number(self, line: int, expression: str, form: str = "", source: str | Sequence[str] = ()) -> str:
         """A computed figure; see `live_numbers.macros`."""
-        figure = self._computed(line, "computed", expression, source)
+        keys = (source,) if isinstance(source, str) and source else tuple(source)
+        figure = self._computed(line, "computed", expression, keys)
         if isinstance(figure, str):
             return figure
         try:
@@ -223,9 +224,9 @@ class Build:
             self.page.failed.add(figure.name)
             return self.failed(line, "unwritable figure", f"{figure.name}: {error}")
         self.figures.append(replace(figure, written=written))
-        return self._figure_token("data-expr", figure.name, figure.value, written, source)
+        return self._figure_token("data-expr", figure.name, figure.value, written, keys)
 
-    def _computed(self, line: int, kind: str, expression: str, source: str = "") -> Figure | str:
+    def _computed(self, line: int, kind: str, expression: str, keys: tuple[str, ...] = ()) -> Figure | str:
         """The value of an expression of the page, or the token of the fault."""
         try:
             found = self._resolve(expression)
@@ -237,23 +238,23 @@ class Build:
             near = difflib.get_close_matches(min(found.unknown), self.page.names, n=1)
             hint = f"did you mean {near[0]}?" if near else f"the page's module is {self.page.topic or 'none'}"
             return self.failed(line, "undefined name", f"{name}: {', '.join(sorted(found.unknown))}", hint)
-        if not source and not found.uses_lessons:
+        if not keys and not found.uses_lessons:
             what = f"{name} uses nothing of lesson_code and names no source"
             return self.failed(line, "typed figure", what, "compute it, cite it, or mark an input with given(...)")
         outcome = self.evaluator.figure(found.canonical)
         if outcome.error or outcome.value is None:
             self.page.failed.add(name)
             return self._not_computed(line, "failing expression", name, outcome)
-        if source:
+        for key in keys:
             try:
-                _, cited = sources.find(self.sources, source)
+                _, cited = sources.find(self.sources, key)
             except ValueError as error:
                 return self.failed(line, "unknown source", f"{expression}: {error}")
             if cited.value != outcome.value and cited.value not in expressions.literals(name):
-                what = f"{name} neither is nor contains {cited.value}, which {source} says"
+                what = f"{name} neither is nor contains {cited.value}, which {key} says"
                 return self.failed(line, "wrong source", what, "correct the expression or the source")
-            self._cite(source)
-        return Figure(kind, self.page.uri, line, name, found.canonical, outcome.value, source=source)
+            self._cite(line, cited)
+        return Figure(kind, self.page.uri, line, name, found.canonical, outcome.value, sources=keys)
 
     def _not_computed(self, line: int, kind: str, name: str, outcome: Outcome) -> str:
         """The token of something that failed; a module that cannot be imported is one fault of that module."""
@@ -270,10 +271,10 @@ class Build:
             self._resolved[key] = expressions.resolved(expression, self.page.names, self._follow)
         return self._resolved[key]
 
-    def _figure_token(self, attribute: str, name: str, value: Value, written: str, source: str = "") -> str:
+    def _figure_token(self, attribute: str, name: str, value: Value, written: str, keys: tuple[str, ...] = ()) -> str:
         self.page.shown.figures.add((attribute, name, str(value), written))
-        kind = "ln ln-cited" if source or attribute == "data-cited" else "ln"
-        note = f' data-source="{html.escape(source)}"' if source else ""
+        kind = "ln ln-cited" if keys or attribute == "data-cited" else "ln"
+        note = f' data-source="{html.escape(" ".join(keys))}"' if keys else ""
         piece = (
             f'<data class="{kind}" value="{html.escape(str(value))}" {attribute}="{html.escape(name)}"{note}>'
             f"{html.escape(written)}</data>"
@@ -287,18 +288,23 @@ class Build:
             written = figure.written if form is None else forms.write(figure.value, form)
         except ValueError as error:
             return self.failed(line, "unknown source", f"cited({key!r}): {error}")
-        self._cite(key)
+        self._cite(line, figure)
         return self._figure_token("data-cited", key, figure.value, written)
 
-    def _cite(self, key: str) -> None:
-        if key not in self.page.cited:
-            self.page.cited.append(key)
+    def _cite(self, line: int, figure: sources.CitedFigure) -> None:
+        """Remember that the page rests on a figure of a source; the ledger keeps it as it keeps computed ones."""
+        if figure.key not in self.page.cited:
+            self.page.cited.append(figure.key)
+            name = f"cited: {figure.key}"
+            self.figures.append(Figure("cited", self.page.uri, line, name, "", figure.value, figure.written))
 
     def given(self, line: int, value: Scalar, form: str = "") -> str:
         """An input that the author chose; an expression or a block of the page must contain it."""
         try:
             if isinstance(value, bool) or not isinstance(value, int | float | str):
                 raise ValueError("an input is a number or a text")
+            if isinstance(value, int) and abs(value) >= 10**18:
+                return self.failed(line, "unwritable figure", "given(...): the number is too long to be read")
             written = forms.write(value, form)
         except ValueError as error:
             return self.failed(line, "unwritable figure", f"given({value!r}): {error}")
@@ -317,7 +323,9 @@ class Build:
             outcome = self.evaluator.doctest(module)
             if outcome.error and outcome.broken is None:
                 place = self.project.name(path)
-                fault = Fault(place, 0, "false docstring", outcome.error, "correct the example in the docstring")
+                found = re.search(r"line (\d+)", outcome.error)
+                line = int(found[1]) if found else 0
+                fault = Fault(place, line, "false docstring", outcome.error, "correct the example in the docstring")
                 self.faults.append(fault)
         self.page.shown.codes[name] = source
         shown = f'<div class="ln-code" data-code="{html.escape(name)}">{highlighted(source, file)}</div>'
@@ -395,6 +403,11 @@ class Build:
     def as_ledger(self) -> ledger.Pages:
         """The ledger as this build would write it."""
         by_page: dict[str, ledger.Entries] = {}
+        chosen: dict[str, list[Value]] = {}
+        for given in sorted(self.givens, key=lambda given: given.line):
+            chosen.setdefault(given.page, []).append(given.value)
+        for uri, values in chosen.items():
+            by_page[uri] = {ledger.INPUTS: values}
         for figure in sorted(self.figures, key=lambda figure: figure.line):
             entries = by_page.setdefault(figure.page, {})
             if figure.kind == "printed":

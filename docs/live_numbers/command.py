@@ -121,7 +121,7 @@ def accept(project: Project, target: str | None) -> int:
 def _only(target: str, old: ledger.Pages, new: ledger.Pages) -> ledger.Pages:
     """The old ledger with the entries of one page, or of one expression, taken from the new one."""
     pages = {uri: dict(entries) for uri, entries in old.items()}
-    page = target.removeprefix("docs/")
+    page = target.removeprefix("./").removeprefix("docs/")
     if page in old.keys() | new.keys():
         pages.pop(page, None)
         return {uri: new[uri] if uri == page else pages[uri] for uri in new if uri == page or uri in pages}
@@ -163,7 +163,7 @@ def show(project: Project, page: str | None) -> int:
 def _rows(build: Build, uri: str) -> list[tuple[str, str, str]]:
     """Each figure of a page once: as written, its name, and `source` where it rests on one."""
     rows = {
-        (figure.written or "picture", figure.name, f"  source {figure.source}" if figure.source else "")
+        (figure.written or "picture", figure.name, f"  source {', '.join(figure.sources)}" if figure.sources else "")
         for figure in build.figures
         if figure.page == uri and figure.kind in ("computed", "series")
     }

@@ -114,6 +114,8 @@ def whole(value: Scalar) -> int:
 def decimals(amount: Fraction, places: int) -> str:
     """The amount with that many decimals, rounded half to even on its exact value."""
     scaled = round(amount * 10**places)
+    if amount and not scaled:
+        raise ValueError(f"{float(amount)} would be written as zero: say more decimals, or choose a smaller unit")
     head, tail = divmod(abs(scaled), 10**places)
     return ("-" if scaled < 0 else "") + f"{head:,}" + (f".{tail:0{places}}" if places else "")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import html
+import itertools
 import re
 from pathlib import Path
 
@@ -15,7 +16,9 @@ from live_numbers.forms import Value
 from live_numbers.tokens import TOKEN
 
 ACCEPT = "if it is right, run: live-numbers accept"
-CHANGES = frozenset({"changed figure", "changed form", "changed output", "new figure", "unused ledger line"})
+CHANGES = frozenset(
+    {"changed figure", "changed form", "changed output", "changed input", "new figure", "unused ledger line"}
+)
 """The kinds of fault that `live-numbers accept` mends."""
 
 KNOWN_FILES = ("css", "js", "map", "png", "jpg", "jpeg", "webp", "gif", "ico", "svg", "woff2")
@@ -54,7 +57,8 @@ def compare(build: Build) -> list[Fault]:
     now = build.as_ledger()
     first: dict[tuple[str, str], Figure] = {}
     for figure in build.figures:
-        first.setdefault((figure.page, figure.name), figure)
+        if build.pages[figure.page].finished:
+            first.setdefault((figure.page, figure.name), figure)
     differing = [
         figure for (page, name), figure in first.items() if accepted.get(page, {}).get(name) != now[page][name]
     ]
@@ -70,7 +74,20 @@ def compare(build: Build) -> list[Fault]:
             kind, what = _change(figure.name, old, new)
             fix = _how_to_accept(build, figure) if kind == "changed figure" else ACCEPT
             faults.append(Fault(file, figure.line, kind, what, fix))
-    return faults + _unused_lines(build, accepted, now)
+    return faults + _changed_inputs(build, accepted, now) + _unused_lines(build, accepted, now)
+
+
+def _changed_inputs(build: Build, accepted: ledger.Pages, now: ledger.Pages) -> list[Fault]:
+    """A fault for every page on which the author chose other inputs, at the first that differs."""
+    faults = []
+    for uri, entries in now.items():
+        old, new = accepted.get(uri, {}).get(ledger.INPUTS), entries.get(ledger.INPUTS, [])
+        if new and new != old and build.pages[uri].finished:
+            lines = sorted(given.line for given in build.givens if given.page == uri)
+            place = next((i for i, pair in enumerate(zip(old or [], new, strict=False)) if pair[0] != pair[1]), -1)
+            kind, what = _change(ledger.INPUTS, old, new)
+            faults.append(Fault(build.project.page(uri), lines[place], kind, what, ACCEPT))
+    return faults
 
 
 def _how_to_accept(build: Build, figure: Figure) -> str:
@@ -105,7 +122,7 @@ def _unused_lines(build: Build, accepted: ledger.Pages, now: ledger.Pages) -> li
 def _second_opinion(build: Build, differing: list[Figure]) -> dict[str, bool]:
     """Whether each of the figures gives the same value in a fresh interpreter."""
     same: dict[str, bool] = {}
-    expressions_ = list(dict.fromkeys(figure.code for figure in differing if figure.kind != "printed"))
+    expressions_ = list(dict.fromkeys(f.code for f in differing if f.kind in ("computed", "series")))
     blocks = list(dict.fromkeys(figure.code for figure in differing if figure.name.startswith("output: ")))
     if expressions_:
         same |= build.evaluator.stable("figure", expressions_)
@@ -119,6 +136,9 @@ def _change(name: str, old: list[Value] | None, new: list[Value]) -> tuple[str, 
     if old is None:
         said = "" if ledger.is_example(name) else f": {_said(new)}"
         return "new figure", f"{name}{said} is not in the ledger"
+    if name == ledger.INPUTS:
+        changed = [f"{a} became {b}" for a, b in itertools.zip_longest(old, new, fillvalue="nothing") if a != b]
+        return "changed input", f"what the author chose on this page: {', '.join(changed[:5])}"
     if ledger.is_example(name):
         gone = "".join(f"\n- {line}" for line in old if line not in new)
         come = "".join(f"\n+ {line}" for line in new if line not in old)
@@ -186,6 +206,8 @@ def check_text(build: Build, uri: str, file: Path) -> list[Fault]:
     for finding in lint.check_page(rendered, page.shown, build.allow):
         what = f"{finding.text!r} under the heading {finding.heading!r}: {finding.sentence}"
         fix = FIXES.get(finding.kind, "only the machinery may write this; take it out")
+        if finding.kind == "typed number":
+            fix += f': [[allow]] text = "{finding.text}"'
         faults.append(Fault(name, lint.locate(page.lines, finding), finding.kind, what, fix))
     if TOKEN.search(rendered):
         fix = "add live_numbers.tokens to markdown_extensions in mkdocs.yml"
@@ -194,8 +216,8 @@ def check_text(build: Build, uri: str, file: Path) -> list[Fault]:
 
 
 FIXES = {
-    "typed number": "compute it (number), cite it (cited), mark an input of an expression (given), "
-    "or give it a reason in docs/typed_numbers.toml",
+    "typed number": "compute it (number), cite it (cited), mark an input of an expression (given), say it otherwise, "
+    "or let it out with a reason in docs/typed_numbers.toml",
     "unexplained code block": 'execute it, show it by name with code(...), or give it data-reason="..."',
     "unrendered macro": "macros are not run here: front matter other than the title, and pages that switch them off",
     "raw element": "what it shows cannot be checked; write it as text, or as a macro of live_numbers",
@@ -223,7 +245,7 @@ def check_files(build: Build, files: dict[str, Path]) -> list[Fault]:
                 Fault(name, 0, "unchecked file", what, "make it a page, or add it to exclude_docs in mkdocs.yml")
             )
         elif kind == "svg":
-            text = re.sub(r"<[^>]*>", " ", " ".join(re.findall(r"<text.*?</text>", path.read_text("utf-8"), re.S)))
+            text = re.sub(r"<style.*?</style>|<[^>]*>", " ", path.read_text("utf-8", "replace"), flags=re.S)
             for _, number in build.allow.typed(lint.folded(text)):
                 faults.append(Fault(name, 0, "typed number", f"{number!r} in the picture", "draw it with a macro"))
     return faults

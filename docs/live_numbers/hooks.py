@@ -79,13 +79,25 @@ def _is_dirty() -> bool:
 
 
 def define_env(env: Any) -> None:
-    """Begin a build: called by mkdocs-macros before the first page."""
+    """Begin a build: called by mkdocs-macros before the first page.
+
+    Raises:
+        BuildError: the build cannot begin; what an earlier one left is gone too.
+    """
+    try:
+        _begin(env)
+    except Exception as error:
+        if not serving():
+            clean_directory(env.conf["site_dir"])
+        raise BuildError(f"the figures cannot be checked: {error}") from error
+
+
+def _begin(env: Any) -> None:
     global _evaluator
     project = Project(Path(env.conf["config_file_path"]).resolve().parent)
     if _is_dirty():
         raise BuildError("--dirty builds only some pages, so their figures cannot be checked: build without it")
-    settings = env.conf["extra"].get("live_numbers", {})
-    fresh = Evaluator(project, project.code_key(), float(settings.get("seconds", SECONDS)))
+    fresh = Evaluator(project, project.code_key(), _seconds(env.conf["extra"].get("live_numbers", {})))
     if _evaluator is None or not _evaluator.answers_for(fresh):
         if _evaluator is not None:
             _evaluator.close()
@@ -100,6 +112,14 @@ def define_env(env: Any) -> None:
     _listen()
 
 
+def _seconds(settings: object) -> float:
+    """The time limit that `extra.live_numbers.seconds` of mkdocs.yml sets."""
+    seconds = settings.get("seconds", SECONDS) if isinstance(settings, dict) else None
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or seconds <= 0:
+        raise ValueError("extra.live_numbers in mkdocs.yml must be like `live_numbers: {seconds: 60}`")
+    return float(seconds)
+
+
 def on_pre_page_macros(env: Any) -> None:
     """Begin a page: check its macros as far as that goes without running them."""
     build, page = current(), env.page
@@ -107,6 +127,10 @@ def on_pre_page_macros(env: Any) -> None:
     folder, _, name = uri.rpartition("/")
     topic = page.meta.get("topic", name.removesuffix(".md") if folder == "lessons" else "")
     build.begin(uri, page.file.content_string, env.markdown, topic)
+    if not isinstance(page.meta.get("title", ""), str):
+        line = build.page.line_of("title:")
+        build.fault(line, "faulty title", f"{page.meta['title']!r} is no text", "put it in quotation marks")
+        page.meta["title"] = str(page.meta["title"])
     marks = env.env.variable_start_string, env.env.variable_end_string
     if page.meta.get("render_macros") is not False:
         env.markdown = macros.expand_plain_calls(env.markdown)
@@ -126,7 +150,22 @@ def on_post_page_macros(env: Any) -> None:
 
 
 def on_post_build(env: Any) -> None:
-    """End a build: publish it, or say all that is wrong with it and leave nothing to publish."""
+    """End a build: publish it, or say all that is wrong with it and leave nothing to publish.
+
+    Raises:
+        BuildError: there are faults, or the check itself failed; the site is gone then.
+    """
+    try:
+        _judge(env)
+    except Exception as error:
+        if serving():
+            logging.getLogger("mkdocs.live_numbers").error("the check failed: %r", error)
+            return
+        clean_directory(env.conf["site_dir"])
+        raise error if isinstance(error, BuildError) else BuildError(f"the check failed: {error!r}") from error
+
+
+def _judge(env: Any) -> None:
     build = current()
     logging.getLogger("mkdocs").removeHandler(_keeper)
     build.navigation = [page.file.src_uri for page in env.variables["navigation"].pages]
@@ -143,7 +182,6 @@ def on_post_build(env: Any) -> None:
         gate.show_faults(build, site, pages)
         logging.getLogger("mkdocs.live_numbers").error("\n%s", report(build.faults))
     elif build.faults:
-        clean_directory(str(site))
         raise BuildError("\n" + report(build.faults))
     if not serving():
         build.evaluator.close()

@@ -6,6 +6,7 @@ value and the forms in which the page writes it; an example's lines are the line
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import json
 import os
@@ -22,6 +23,10 @@ HEAD = """\
 # The accepted figures of the site, page by page: expression = [exact value, "as written", ...].
 # An example or a picture has the lines it prints. Written by `live-numbers accept`; not meant to be edited.
 """
+
+
+INPUTS = "inputs"
+"""The entry of a page that holds, in order, the inputs that its author chose."""
 
 
 class LedgerError(ValueError):
@@ -81,17 +86,18 @@ def places(path: Path) -> dict[tuple[str, str], int]:
     """The line of the ledger on which each entry begins, by page and name."""
     found, page = {}, ""
     for number, line in enumerate(_lines(path.read_text(encoding="utf-8")), start=1):
-        if line.startswith("["):
-            page = next(iter(tomllib.loads(line)))
-        elif line.startswith(("'", '"')):
-            name = line[1 : line.index("'", 1)] if line[0] == "'" else json.JSONDecoder().raw_decode(line)[0]
-            found[page, name] = number
+        with contextlib.suppress(ValueError):  # written by hand, and so not found
+            if line.startswith("["):
+                page = next(iter(tomllib.loads(line)))
+            elif line.startswith(("'", '"')):
+                name = line[1 : line.index("'", 1)] if line[0] == "'" else json.JSONDecoder().raw_decode(line)[0]
+                found[page, name] = number
     return found
 
 
 def is_example(name: str) -> bool:
     """Whether an entry holds printed lines (an example, a picture) and no expression."""
-    return name.startswith(("output: ", "picture: "))
+    return name.startswith(("output: ", "picture: ", INPUTS))
 
 
 def _lines(content: str) -> list[str]:

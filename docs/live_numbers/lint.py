@@ -6,6 +6,7 @@ stands as the machinery put it: a figure, code, the output of an example, a quot
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import unicodedata
@@ -29,7 +30,7 @@ SPOKEN = frozenset(
 SPEAKING = etree.XPath(f".//*[{' or '.join(f'@{name}' for name in sorted(SPOKEN))}]")
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 FIGURE_ATTRIBUTES = ("data-expr", "data-cited", "data-given")
-MARKERS = ("[[=", "[[%", "[[#", "{{", "{%")
+MARKERS = ("[[=", "[[%", "[[#", "{{", "{%", "[^")
 
 
 @dataclass
@@ -127,7 +128,7 @@ class _Reader:
             return self.inline_code(element)
         if tag == "pre":
             return self.listing(element)
-        if tag == "a" and (_is_footnote(element) or element.get("href") == element.text_content()):
+        if tag == "a" and (_is_footnote(element) or _is_address(element)):
             return HOLE
         classes = element.get("class", "").split()
         if "ln-fault" in classes and _visible(element) in self.shown.faults:
@@ -148,7 +149,7 @@ class _Reader:
     def inline_code(self, element: Any) -> str:
         """Code within a sentence: it may not be a bare number."""
         text = element.text_content().strip()
-        if re.match(r"[-+\u2212]?\d", text):
+        if re.match(r"[-+\u2212]?\d", text) or not _is_code(text):
             self.numbers(text, [])
         return HOLE
 
@@ -198,6 +199,15 @@ class _Reader:
                 self.found("unrendered macro", marker, text)
 
 
+def _is_code(text: str) -> bool:
+    """Whether a text within code marks could be code at all, and is not prose."""
+    try:
+        ast.parse(text)
+    except (SyntaxError, ValueError):
+        return False
+    return True
+
+
 def _figures_of(element: Any) -> list[tuple[str, str]]:
     """The figures named beside an attribute; none where somebody wrote nonsense there."""
     try:
@@ -208,8 +218,17 @@ def _figures_of(element: Any) -> list[tuple[str, str]]:
 
 def _is_footnote(element: Any) -> bool:
     """Whether a link is the number of a footnote, or the way back from it: the builder counts those."""
-    classes = element.get("class", "").split()
-    return bool({"footnote-ref", "footnote-backref"} & set(classes)) and element.get("href", "").startswith("#fn")
+    classes, text = element.get("class", "").split(), element.text_content().strip()
+    if not element.get("href", "").startswith("#fn"):
+        return False
+    return text == "\u21a9" if "footnote-backref" in classes else "footnote-ref" in classes and len(text) <= 2
+
+
+def _is_address(element: Any) -> bool:
+    """Whether a link shows the address that it leads to."""
+    address = element.get("href", "")
+    known = address.startswith(("http://", "https://", "mailto:"))
+    return known and bool(element.text_content() == address.removeprefix("mailto:"))
 
 
 def _visible(element: Any) -> str:
@@ -282,7 +301,8 @@ def locate(lines: list[str], finding: Finding) -> int:
     """
     words = set(re.findall(r"\w+", finding.sentence))
     needle = next(iter(finding.text.split()), finding.text)
-    holding = [number for number, text in enumerate(lines, start=1) if needle in text]
+    whole = re.compile(rf"(?<![0-9]){re.escape(needle)}(?![0-9])" if needle[:1].isdigit() else re.escape(needle))
+    holding = [number for number, text in enumerate(lines, start=1) if whole.search(text)]
     ranked = [
         (len(words & set(re.findall(r"\w+", lines[number - 1]))), -number)
         for number in holding or range(1, len(lines) + 1)

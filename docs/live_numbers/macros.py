@@ -15,7 +15,7 @@ import inspect
 import re
 import sys
 from bisect import bisect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from types import CodeType, FrameType
 from typing import Any
@@ -36,14 +36,15 @@ def current() -> Build:
     return _running[0]
 
 
-def number(line: int, expression: str, form: str = "", source: str = "") -> str:
+def number(line: int, expression: str, form: str = "", source: str | Sequence[str] = ()) -> str:
     """A computed figure.
 
     Args:
         line: where the page calls it; the page does not give it.
         expression: what a reader would type after importing the page's module.
         form: how it is written, see `live_numbers.forms`.
-        source: `source.figure` whose value is or stands in the expression, for a figure that rests on it.
+        source: the cited figures that it rests on, `source.figure` or several of them: each is its value, or stands
+            in the expression.
     """
     return current().number(line, expression, form, source)
 

@@ -24,7 +24,7 @@ def sections(build: Build, page: Page) -> str:
     parts = []
     if page.cited:
         parts.append("## Sources {#sources}\n\n" + _block(page, _sources(build, page)))
-    figures = [figure for figure in build.figures if figure.page == page.uri and figure.kind != "printed"]
+    figures = [figure for figure in build.figures if figure.page == page.uri and figure.kind in ("computed", "series")]
     figures = list({(figure.name, figure.written): figure for figure in figures}.values())
     if figures:
         parts.append("## Numbers on this page {#numbers-on-this-page}\n\n" + _block(page, _numbers(build, figures)))
@@ -67,9 +67,9 @@ def _numbers(build: Build, figures: list[Figure]) -> str:
         facts = (
             [f"computed by {_codes(sorted(set(DEFINED.findall(first.code))))}"] if DEFINED.search(first.code) else []
         )
-        if first.source:
-            key = first.source.partition(".")[0]
-            facts.append(f'from the source <a href="#source-{key}"><code>{first.source}</code></a>')
+        if first.sources:
+            links = (f'<a href="#source-{key.partition(".")[0]}"><code>{key}</code></a>' for key in first.sources)
+            facts.append(f"from the source {', '.join(links)}")
         facts.append(_asserted((build.asserted or {}).get(first.code, [])))
         items.append(
             f"<dt>{values or 'a column or a curve'}</dt><dd><code>{html.escape(name)}</code><br>{'; '.join(facts)}</dd>"

@@ -17,6 +17,9 @@ from live_numbers.project import Project
 MULTIPLES = {"": Fraction(1), "k": Fraction(10**3), "K": Fraction(10**3), "M": Fraction(10**6), "B": Fraction(10**9)}
 MULTIPLES["%"] = Fraction(1, 100)
 WRITTEN = re.compile(r"((?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.[0-9]+)?) ?([kKMB%]?)\Z")
+BEFORE = r"(?<![0-9.,])(?<!\s[-\u2212])(?<!^[-\u2212])"
+BEHIND = r"(?![0-9A-Za-z%‰]|[.,][0-9]|\s?(?:[%‰]|(?:[kKMBT]|hundred|thousand|million|billion|percent|per cent)\b))"
+"""A figure in its quote: not a part of a longer number, and without a sign, a multiplier or a unit that changes it."""
 LONGEST_QUOTE = 300
 SHAPE = (
     "a source has title, author, address and read; each of its figures has value, written and quote; "
@@ -123,7 +126,7 @@ def _figure_fault(figure: Any) -> str:
         return "written and quote must be text"
     if len(quote) > LONGEST_QUOTE:
         return f"the quote has {len(quote)} characters; keep it under {LONGEST_QUOTE}"
-    if not re.search(rf"(?<![0-9.,]){re.escape(written)}(?![0-9A-Za-z%‰]|[.,][0-9])", quote):
+    if not re.search(rf"{BEFORE}{re.escape(written)}{BEHIND}", quote):
         return f"the figure {written!r} does not stand in the quote {quote!r}"
     parsed = WRITTEN.match(written)
     if parsed is None:

@@ -157,7 +157,8 @@ def doctests(module: str) -> dict[str, Any]:
     runner = doctest.DocTestRunner(verbose=False)
     for test in doctest.DocTestFinder().find(sys.modules[module]):
         runner.run(test, out=said.append)
-    return {"error": "".join(said).strip()} if said else {"value": runner.tries}
+    report = "".join(said).replace(os.getcwd() + os.sep, "").strip("*\n ")
+    return {"error": report} if said else {"value": runner.tries}
 
 
 def answer(request: dict[str, str], package: Any, failures: dict[str, Broken]) -> dict[str, Any]:
