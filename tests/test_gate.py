@@ -529,7 +529,7 @@ HOSTILE = [
         "a ledger line written by hand",
         (("docs/numbers.lock", "'legs(3)' =", "'old(1)'= [1]\n'legs(3)' ="),),
         "unused ledger line",
-        ("docs/numbers.lock", ""),
+        ("docs/numbers.lock", "'old(1)'"),
         ("old(1)",),
     ),
     typed("with a line break before the unit", "I saw seven  \ncats.", "seven cats"),
