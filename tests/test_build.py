@@ -14,18 +14,6 @@ from tests.tiny_site import TinySite
 ROOT = Path(__file__).parent.parent
 
 
-@pytest.fixture(scope="module")
-def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A good site, accepted."""
-    return TinySite(tmp_path_factory.mktemp("good")).root
-
-
-@pytest.fixture
-def site(good: Path, tmp_path: Path) -> TinySite:
-    """A copy of the good site."""
-    return TinySite(tmp_path / "site", copy_of=good)
-
-
 def build(root: Path, *switches: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run `mkdocs build` as a person would."""
     return subprocess.run(

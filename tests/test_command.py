@@ -14,18 +14,6 @@ from live_numbers import ledger
 from tests.tiny_site import TinySite
 
 
-@pytest.fixture(scope="module")
-def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A good site, accepted."""
-    return TinySite(tmp_path_factory.mktemp("good")).root
-
-
-@pytest.fixture
-def site(good: Path, tmp_path: Path) -> TinySite:
-    """A copy of the good site."""
-    return TinySite(tmp_path / "site", copy_of=good)
-
-
 def locked(site: TinySite) -> str:
     """The text of the ledger."""
     return site.path("docs/numbers.lock").read_text(encoding="utf-8")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 
@@ -12,18 +11,6 @@ from tests.tiny_site import TinySite
 
 PAGE = "docs/lessons/cats.md"
 CODE = "lesson_code/cats.py"
-
-
-@pytest.fixture(scope="module")
-def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A good site, accepted; to be copied, not changed."""
-    return TinySite(tmp_path_factory.mktemp("good")).root
-
-
-@pytest.fixture
-def site(good: Path, tmp_path: Path) -> TinySite:
-    """A copy of the good site, to be broken."""
-    return TinySite(tmp_path / "site", copy_of=good)
 
 
 @dataclass(frozen=True)
