@@ -67,7 +67,7 @@ def test_the_printer_prints_every_figure_of_the_lesson(topic: str) -> None:
         names = expressions.page_names(CODE, module)
         printed |= {expressions.canonical(call, names, CODE) for call in calls}
     names = expressions.page_names(CODE, topic)
-    quoted = [name for name in LEDGER[f"lessons/{topic}.md"] if not ledger.is_example(name)]
+    quoted = [name for name in LEDGER[f"lessons/{topic}.md"] if ledger.is_expression(name)]
     assert [name for name in quoted if expressions.canonical(name, names, CODE) not in printed] == []
 
 

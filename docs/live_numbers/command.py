@@ -125,7 +125,7 @@ def _only(target: str, old: ledger.Pages, new: ledger.Pages) -> ledger.Pages:
     if page in old.keys() | new.keys():
         pages.pop(page, None)
         return {uri: new[uri] if uri == page else pages[uri] for uri in new if uri == page or uri in pages}
-    name = target if ledger.is_example(target) else expressions.normalise(target)
+    name = expressions.normalise(target) if ledger.is_expression(target) else target
     if not any(name in entries for entries in [*old.values(), *new.values()]):
         raise UnusableError(f"{target!r} is neither a page nor a figure of one")
     for uri, entries in new.items():

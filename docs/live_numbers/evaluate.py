@@ -42,6 +42,7 @@ FIXED = {
     "PYTHONDONTWRITEBYTECODE": "1",
     "PYTHONUTF8": "1",
     "NO_COLOR": "1",
+    "PYTHONUNBUFFERED": "",
 }
 OTHERWISE = FIXED | {"PYTHONHASHSEED": "1", "TZ": "Pacific/Kiritimati", "COLUMNS": "132", "HOME": "/nowhere"}
 """The surroundings of the second opinion: a figure that depends on them is unstable."""

@@ -97,7 +97,12 @@ def places(path: Path) -> dict[tuple[str, str], int]:
 
 def is_example(name: str) -> bool:
     """Whether an entry holds printed lines (an example, a picture) and no expression."""
-    return name.startswith(("output: ", "picture: ", INPUTS))
+    return name == INPUTS or name.startswith(("output: ", "picture: "))
+
+
+def is_expression(name: str) -> bool:
+    """Whether an entry is a computed figure, and its name the expression."""
+    return not is_example(name) and not name.startswith("cited: ")
 
 
 def _lines(content: str) -> list[str]:

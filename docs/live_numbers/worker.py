@@ -112,6 +112,7 @@ def value_of(expression: str, package: Any) -> Any:
 @contextlib.contextmanager
 def captured() -> Iterator[Any]:
     """Collect all that reaches standard output, that of child processes included, in a file."""
+    sys.stdout.flush()  # what a figure printed belongs to no block
     with tempfile.TemporaryFile() as file:
         keep = os.dup(1)
         os.dup2(file.fileno(), 1)
