@@ -27,7 +27,7 @@ GREAT = "|".join(f"{word}s?" for word in GREAT_WORDS)
 BEHIND = rf"{GREAT}|percent|per cent|k|M|bn|[kKMGT]i?B|(?:kilo|mega|giga|tera|kibi|mebi|gibi|tebi)bytes?|and a half"
 ATTACHED = re.compile(
     rf"(?<![^\s(])[-+\u2013\u2212\ufe63\uff0d]{FIGURE}"  # a sign before a figure
-    rf"|{FIGURE}[\s.,'’·]?{FIGURE}"  # two figures that read as one
+    rf"|{FIGURE}[.,'’·]?{FIGURE}"  # two figures that read as one
     rf"|{FIGURE}[\s-]*(?:[%‰‱]|(?:{BEHIND})\b)|{FIGURE}[^\W_]"  # a multiplier, a unit or a digit behind a figure
 )
 WORDS = "|".join(sorted((f"{word}s?" for word in NUMBER_WORDS if word != "one"), key=len, reverse=True))
