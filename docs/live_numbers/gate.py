@@ -177,12 +177,13 @@ def unasserted(build: Build) -> list[Fault]:
 
 def unused_inputs(build: Build) -> list[Fault]:
     """A fault for every input in the prose that nothing on its page is computed from."""
-    inputs: dict[str, set[int | float | str]] = {}
-    pages = {given.page for given in build.givens}
+    missing: dict[str, set[int | float | str]] = {}
+    for given in build.givens:
+        missing.setdefault(given.page, set()).add(given.value)
     for figure in build.figures:
-        if figure.page in pages and figure.code:
+        if missing.get(figure.page) and figure.code:
             with contextlib.suppress(ValueError):  # a block that does not parse is a fault of its own
-                inputs.setdefault(figure.page, set()).update(expressions.literals(figure.code))
+                missing[figure.page] -= expressions.literals(figure.code)
     return [
         Fault(
             build.project.page(given.page),
@@ -192,7 +193,7 @@ def unused_inputs(build: Build) -> list[Fault]:
             "correct the number, or compute it",
         )
         for given in build.givens
-        if not build.pages[given.page].failed and given.value not in inputs.get(given.page, set())
+        if not build.pages[given.page].failed and given.value in missing[given.page]
     ]
 
 
