@@ -324,7 +324,7 @@ def test_content_that_is_not_text(content: object, kind: str, ask: Callable[[lis
     chat = [*CAT_CHAT[:3], {"role": "user", "content": content}, filler("user", 1)]
     expected = f"message 3: content is {kind}, not text; for tool calls and media see the window-policies lesson"
     with pytest.raises(TypeError, match=f"^{re.escape(expected)}$"):
-        ask(chat)  # type: ignore[arg-type]
+        ask(chat)  # type: ignore[arg-type] # the wrong type is the case
 
 
 @pytest.mark.parametrize(
@@ -391,7 +391,7 @@ def test_negative_numbers(name: str) -> None:
 def test_a_window_of_none_is_no_number_elsewhere() -> None:
     """No limit at all would be taken for a limit."""
     with pytest.raises(TypeError, match="limit must be a whole number, not None"):
-        truncate([], None)  # type: ignore[arg-type]
+        truncate([], None)  # type: ignore[arg-type] # the wrong type is the case
 
 
 # Truncation against a slow, obvious reference.

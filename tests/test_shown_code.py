@@ -228,7 +228,7 @@ def test_no_module_at_all(lessons: Path) -> None:
 def test_a_name_that_is_no_text(lessons: Path) -> None:
     """A slip such as code(legs) would end the build in a traceback."""
     with pytest.raises(MissingCodeError, match="names nothing"):
-        find(lessons, "cats", 5)  # type: ignore[arg-type]
+        find(lessons, "cats", 5)  # type: ignore[arg-type] # the wrong type is the case
 
 
 def test_a_region_within_a_region(lessons: Path) -> None:

@@ -99,7 +99,7 @@ def test_in_a_heading() -> None:
     page = md.convert(f"# With {figure()} legs {{#legs}}\n\n## More\n\n### {figure()} {{#deep}}")
     assert f'<h1 id="legs">With {FIGURE} legs<a class="headerlink" href="#legs"' in page
     assert f'<h3 id="deep">{FIGURE}<a ' in page
-    (first,) = md.toc_tokens  # type: ignore[attr-defined]
+    (first,) = md.toc_tokens  # type: ignore[attr-defined] # the toc extension sets it
     assert ("legs", "With 12 &lt; legs") == (first["id"], first["name"])
     (deep,) = first["children"][0]["children"]
     assert ("deep", "12 &lt;") == (deep["id"], deep["name"])
@@ -109,7 +109,7 @@ def test_in_the_label_of_a_heading() -> None:
     """The table of contents would show the bare character, since it takes a label as it stands."""
     md = converter()
     md.convert(f"# A {{#a data-toc-label='{figure()} legs'}}")
-    (entry,) = md.toc_tokens  # type: ignore[attr-defined]
+    (entry,) = md.toc_tokens  # type: ignore[attr-defined] # the toc extension sets it
     assert "12 &lt; legs" == entry["name"]
 
 

@@ -121,7 +121,7 @@ def _seconds(settings: object) -> float:
 
 
 def on_pre_page_macros(env: Any) -> None:
-    """Begin a page: check its macros as far as that goes without running them."""
+    """Begin a page: run the calls that are written out plainly, and leave the others to Jinja."""
     build, page = current(), env.page
     uri = page.file.src_uri
     folder, _, name = uri.rpartition("/")
