@@ -20,6 +20,10 @@ from typing import Any, Self
 CHAT_COMPLETIONS = "/v1/chat/completions"
 MESSAGES = "/v1/messages"
 
+# Since this version, Anthropic messages refuse temperature, top_p and top_k:
+# https://platform.claude.com/docs/en/api/migration-2026-10-21
+NO_SAMPLING = "2026-10-21"
+
 # A request may be no larger, in bytes.
 MAX_REQUEST = 32 * 2**20
 
@@ -247,14 +251,13 @@ def _wrong_path(path: str) -> tuple[int, str] | None:
 def _wrong_key(request: Request) -> tuple[int, str] | None:
     """Refuse a request without a key; any key will do.
 
-    Anthropic takes it in `x-api-key`, and from its newer clients as others do.
+    Anthropic takes it in `x-api-key` too, where its older clients put it.
     """
     scheme, _, key = request.headers.get("authorization", "").partition(" ")
     if scheme == "Bearer" and key.strip():
         return None
-    if request.path == MESSAGES:
-        named = request.headers.get("x-api-key")
-        return None if named else (401, "The x-api-key header is required.")
+    if request.path == MESSAGES and request.headers.get("x-api-key"):
+        return None
     return 401, "An Authorization header with 'Bearer' and your key is required."
 
 
@@ -288,8 +291,12 @@ def _wrong_for_anthropic(request: Request) -> tuple[int, str] | None:
     """Refuse what only Anthropic messages do not allow."""
     if request.path != MESSAGES:
         return None
-    if not request.headers.get("anthropic-version"):
+    version = request.headers.get("anthropic-version")
+    if not version:
         return 400, "The anthropic-version header is required."
+    for name in ("temperature", "top_p", "top_k"):
+        if name in request.body and version >= NO_SAMPLING:
+            return 400, f"{name}: not allowed since API version {NO_SAMPLING}."
     limit = request.body.get("max_tokens")
     if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
         return 400, "max_tokens: a whole number of 1 or more is required."
@@ -297,7 +304,7 @@ def _wrong_for_anthropic(request: Request) -> tuple[int, str] | None:
         if message["role"] not in ("user", "assistant"):
             return 400, (
                 f"messages.{place}: the role is 'user' or 'assistant', not "
-                f"{message['role']!r}; a system prompt is the parameter 'system'."
+                f"{message['role']!r}; the system prompt is the parameter 'system'."
             )
     return None
 

@@ -29,7 +29,8 @@ USER = {"role": "user", "content": "Hi!"}
 CHAT = {"model": "m", "messages": [USER]}
 CLAUDE = {**CHAT, "max_tokens": 5}
 CHAT_HEADERS = {"Authorization": "Bearer k"}
-CLAUDE_HEADERS = {"x-api-key": "k", "anthropic-version": "2023-06-01"}
+CLAUDE_HEADERS = {"Authorization": "Bearer k", "anthropic-version": "2026-10-21"}
+OLD_CLAUDE_HEADERS = {"x-api-key": "k", "anthropic-version": "2023-06-01"}
 
 
 def ask(
@@ -268,7 +269,7 @@ def test_many_at_once() -> None:
         (401, "Authorization", CHAT, {}),
         (401, "Authorization", CHAT, {"Authorization": "Bearer "}),
         (401, "Authorization", CHAT, {"Authorization": "Basic k"}),
-        (401, "Authorization", CHAT, CLAUDE_HEADERS),
+        (401, "Authorization", CHAT, {"x-api-key": "k"}),
         (400, "valid JSON", b"{", CHAT_HEADERS),
         (400, "valid JSON", b"\xff", CHAT_HEADERS),
         (400, "valid JSON", b"[" * 100_000, CHAT_HEADERS),
@@ -297,10 +298,12 @@ def test_refused_chat_completions(status: int, words: str, body: Any, headers: d
 @pytest.mark.parametrize(
     ("status", "kind", "words", "body", "headers"),
     [
-        (401, "authentication_error", "x-api-key", CLAUDE, {}),
+        (401, "authentication_error", "Authorization", CLAUDE, {"anthropic-version": "2026-10-21"}),
         (400, "invalid_request_error", "anthropic-version", CLAUDE, {"x-api-key": "k"}),
         (400, "invalid_request_error", "anthropic-version", CLAUDE, CHAT_HEADERS),
         (400, "invalid_request_error", "valid JSON", b"{", CLAUDE_HEADERS),
+        (400, "invalid_request_error", "temperature", {**CLAUDE, "temperature": 1}, CLAUDE_HEADERS),
+        (400, "invalid_request_error", "top_k", {**CLAUDE, "top_k": 5}, CLAUDE_HEADERS),
         (400, "invalid_request_error", "max_tokens", CHAT, CLAUDE_HEADERS),
         (400, "invalid_request_error", "max_tokens", {**CHAT, "max_tokens": 0}, CLAUDE_HEADERS),
         (400, "invalid_request_error", "max_tokens", {**CHAT, "max_tokens": True}, CLAUDE_HEADERS),
@@ -320,6 +323,13 @@ def test_refused_anthropic_messages(status: int, kind: str, words: str, body: An
         assert (status, "error", kind) == (answered, answer["type"], answer["error"]["type"])
         assert words in answer["error"]["message"]
         assert "unused" == claude(server)[1]["content"][0]["text"]
+
+
+def test_old_clients_of_anthropic_are_answered() -> None:
+    """A client from before the version of 2026 would be refused for its header, or for a temperature."""
+    with FakeServer(["Hello."]) as server:
+        status, answer = claude(server, {**CLAUDE, "temperature": 1}, OLD_CLAUDE_HEADERS)
+    assert (200, "Hello.") == (status, answer["content"][0]["text"])
 
 
 @pytest.mark.parametrize(
@@ -375,12 +385,17 @@ def test_a_bug_in_a_script_is_shown(capfd: pytest.CaptureFixture[str]) -> None:
 def test_command(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C would end in a traceback, or leave the server running."""
     said: list[str] = []
+    wait = threading.Event.wait
 
-    def interrupted(text: str, flush: bool) -> None:
+    def say(text: str, flush: bool) -> None:
         said.append(text)
+        monkeypatch.setattr(threading.Event, "wait", interrupted)
+
+    def interrupted(event: threading.Event) -> None:
+        monkeypatch.setattr(threading.Event, "wait", wait)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(builtins, "print", interrupted)
+    monkeypatch.setattr(builtins, "print", say)
     before = threading.active_count()
     runpy.run_path(fake_server.__file__, run_name="__main__")
     assert 1 == len(said)
