@@ -1,0 +1,47 @@
+"""Conversation state that survives: a store, a window, a bot, and who answers."""
+
+from lesson_code.conversation.providers import (
+    Call,
+    FakeProvider,
+    Provider,
+    ProviderError,
+    Reply,
+)
+from lesson_code.conversation.store import (
+    Fact,
+    Store,
+    StoredMessage,
+    StoreError,
+    Summary,
+)
+from lesson_code.conversation.window import (
+    build_system,
+    estimate_tokens,
+    fit_window,
+    message_cost,
+    newest_that_fit,
+    one_line,
+    total_cost,
+    well_formed,
+)
+
+__all__ = [
+    "Call",
+    "Fact",
+    "FakeProvider",
+    "Provider",
+    "ProviderError",
+    "Reply",
+    "Store",
+    "StoreError",
+    "StoredMessage",
+    "Summary",
+    "build_system",
+    "estimate_tokens",
+    "fit_window",
+    "message_cost",
+    "newest_that_fit",
+    "one_line",
+    "total_cost",
+    "well_formed",
+]
