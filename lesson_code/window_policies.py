@@ -485,21 +485,22 @@ def naive_json_cost(message: AgentMessage, counter: Callable[[str], int]) -> int
 # Messages for examples.
 
 
-def outline(messages: list[AgentMessage]) -> str:
-    """Say in a word or two what each message is.
+def outline(messages: list[AgentMessage]) -> list[str]:
+    """Say in a few words what each message is; the marker is what was left out.
 
     >>> outline([filler("user", 3), tool_call("a"), tool_result("a", "sunny")])
-    'user, call a, result a'
+    ['user', 'assistant calls a', 'tool answers a']
     """
     words = []
     for message in messages:
-        calls = [str(each) for each in _call_ids(message)]
-        results = [str(each) for each in _answered_ids(message)]
-        if calls or results:
-            words.append(("call " if calls else "result ") + "+".join(calls + results))
-        else:
-            words.append("marker" if message == MARKER else message["role"])
-    return ", ".join(words)
+        word = "(left out)" if message == MARKER else message["role"]
+        for verb, ids in (
+            ("calls", _call_ids(message)),
+            ("answers", _answered_ids(message)),
+        ):
+            word += f" {verb} {' '.join(map(str, ids))}" if ids else ""
+        words.append(word)
+    return words
 
 
 def tool_call(call_id: str, name: str = "f", arguments: str = "") -> AgentMessage:
@@ -523,8 +524,8 @@ def tool_result(call_id: str, text: str) -> AgentMessage:
 
 def agent_step(number: int, tokens: int) -> list[AgentMessage]:
     """Make a call of five words, and a result of so many."""
-    call = tool_call(f"call-{number}", "find", "one word after another")
-    return [call, tool_result(f"call-{number}", filler("tool", tokens)["content"])]
+    call = tool_call(str(number), "find", "one word after another")
+    return [call, tool_result(str(number), filler("tool", tokens)["content"])]
 
 
 def picture_question(size: int) -> AgentMessage:
@@ -546,9 +547,9 @@ def sized_step(call: int, result: int, content: str | None = "") -> list[AgentMe
     """Make a call and its result that cost so many tokens each by `MEASURE`."""
     # The name costs one token, and so does a content that is empty text.
     arguments = call - TOKENS_PER_MESSAGE - (1 if content is None else 2)
-    made = tool_call("call-1", "find", "word" * arguments)
+    made = tool_call("1", "find", "word" * arguments)
     found = sized("tool", result)["content"]
-    return [{**made, "content": content}, tool_result("call-1", found)]
+    return [{**made, "content": content}, tool_result("1", found)]
 
 
 # The conversations that the lesson works through.
