@@ -264,8 +264,8 @@ def task_window(
     room -= sum(costs[index] for index in kept)
     if room < 0:
         raise ValueError(
-            "keeping the system messages, the question, the marker and the last step "
-            f"needs {limit - room} tokens, the limit is {limit}"
+            f"system messages, question, marker and last step need {limit - room} "
+            f"tokens, the limit is {limit}"
         )
 
     # Walk from newest to oldest, and stop where a group does not fit: no holes.
@@ -274,12 +274,13 @@ def task_window(
         room -= size
         kept += groups[first]
 
-    # The marker stands at the gap: behind the question, if that is where it ends.
+    # The gap ends behind the question, or behind the pinned messages.
     gap = pinned
     if question and first > 0 and groups[first - 1][-1] > question[0]:
         gap = question[0] + 1
-    before = [messages[index] for index in sorted(kept) if index < gap]
-    return [*before, MARKER, *(messages[i] for i in sorted(kept) if i >= gap)]
+    kept.sort()
+    before = [messages[index] for index in kept if index < gap]
+    return [*before, MARKER, *(messages[index] for index in kept if index >= gap)]
 
 
 def _pinned(messages: list[AgentMessage]) -> int:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lesson_code import window_policies
+from lesson_code import conversation, window_policies
 from lesson_code.context_window import CAT_CHAT, filler
 from lesson_code.conversation.window import estimate_tokens
 from lesson_code.window_policies import (
@@ -21,6 +21,7 @@ from lesson_code.window_policies import (
     MARKER,
     MEASURE,
     MEDIA_TOKENS,
+    TOKENS_PER_MESSAGE,
     WEATHER_RUN,
     AgentMessage,
     always_answer,
@@ -106,6 +107,7 @@ def test_a_picture_costs_the_same_whatever_its_size() -> None:
     """A picture would be charged by the letters in which its bytes are written."""
     assert 1_000 == MEDIA_TOKENS
     assert 4 + 1_000 == message_cost(picture_question(3))
+    assert "What does this show?" == picture_question(3)["content"][0]["text"]
     assert 4 + 1_000 == message_cost(picture_question(300_000))
     assert 4 + 258 == message_cost(picture_question(300_000), media=258)
     # "What does this show?" has 20 characters: 5 tokens by the rule of four.
@@ -125,7 +127,7 @@ def test_what_each_message_costs_besides() -> None:
     assert 4 == message_cost({"role": "assistant", "content": None}, per_message=4)
     assert 3 == message_cost({"role": "tool", "tool_call_id": "a b c d", "content": "one two three"})
     assert 2 * 4 + 3 == sum(message_cost(m, per_message=4) for m in [USER, filler("assistant", 2)])
-    with pytest.raises(ValueError, match=r"marker and the last step needs 10 tokens, the limit is 9$"):
+    with pytest.raises(ValueError, match=r"marker and last step need 10 tokens, the limit is 9$"):
         task_window([filler("user", 9), filler("user", 0)], 9, per_message=3)
 
 
@@ -297,8 +299,7 @@ def test_the_limits_of_the_page() -> None:
     assert [5, 7] == [len(task_window(AGENT_RUN, limit)) for limit in (76, 121)]
     with pytest.raises(
         ValueError,
-        match=r"^keeping the system messages, the question, the marker and the last step needs 57 tokens, "
-        r"the limit is 56$",
+        match=r"^system messages, question, marker and last step need 57 tokens, the limit is 56$",
     ):
         task_window(AGENT_RUN, 56)
 
@@ -328,7 +329,7 @@ def test_parallel_calls_stand_or_fall_together() -> None:
     assert 4 + 3 + 7 + 4 + 8 == sum(map(message_cost, task_window(WEATHER_RUN, 26)))
     assert [*WEATHER_RUN[:3], MARKER, *WEATHER_RUN[6:]] == task_window(WEATHER_RUN, 39)
     assert WEATHER_RUN == task_window(WEATHER_RUN, 4 + 3 + 7 + 18 + 8)
-    with pytest.raises(ValueError, match="needs 26 tokens, the limit is 25"):
+    with pytest.raises(ValueError, match="need 26 tokens, the limit is 25"):
         task_window(WEATHER_RUN, 25)
 
 
@@ -338,7 +339,7 @@ def test_a_pending_call_at_the_end_stays() -> None:
     assert [*pending[:2], MARKER, pending[4]] == task_window(pending, 10 + 8 + 4 + 4)
     half = [*pending, tool_result("5", "one two")]
     assert [*half[:2], MARKER, *half[4:]] == task_window(half, 10 + 8 + 4 + 4 + 2)
-    with pytest.raises(ValueError, match=r"needs 28 tokens, the limit is 27$"):
+    with pytest.raises(ValueError, match=r"need 28 tokens, the limit is 27$"):
         task_window(half, 27)
 
 
@@ -363,6 +364,17 @@ def test_an_older_turn_comes_back_group_by_group() -> None:
     assert chat == task_window(chat, 25)
 
 
+def test_a_step_that_began_before_the_question() -> None:
+    """A result that came after the question would be dropped for its call, which came before it."""
+    late = [filler("user", 9), tool_call("a"), filler("user", 1), tool_result("a", "one two three")]
+    assert [MARKER, *late[1:]] == task_window(late, 4 + 1 + 1 + 3)
+    with pytest.raises(ValueError, match="need 9 tokens, the limit is 8"):
+        task_window(late, 8)
+    # Dropped, it leaves its gap behind the question.
+    more = [tool_call("a"), filler("user", 1), tool_result("a", "one " * 9), tool_call("b"), tool_result("b", "two")]
+    assert [more[1], MARKER, *more[3:]] == task_window(more, 1 + 4 + 1 + 1)
+
+
 def test_the_newest_question_is_the_one_that_stays() -> None:
     """An older question, a result or the marker would be kept in its place."""
     chat = [filler("user", 3), filler("assistant", 3), filler("user", 2), use("a"), used("a")]
@@ -370,7 +382,7 @@ def test_the_newest_question_is_the_one_that_stays() -> None:
     asked = [filler("user", 9), filler("assistant", 1), filler("user", 2)]
     assert [MARKER, *asked[1:]] == task_window(asked, 4 + 1 + 2)
     assert [MARKER, asked[2]] == task_window(asked, 4 + 2)
-    with pytest.raises(ValueError, match="needs 6 tokens, the limit is 5"):
+    with pytest.raises(ValueError, match="need 6 tokens, the limit is 5"):
         task_window(asked, 5)
 
 
@@ -403,7 +415,7 @@ def test_results_without_a_call_go_with_the_first_cut() -> None:
     orphan = tool_result("z", "one two three")
     chat = [filler("user", 1), orphan, tool_call("a", "f", "x y z w"), tool_result("a", "ok")]
     assert 1 + 3 + 5 + 1 == sum(map(message_cost, chat))
-    with pytest.raises(ValueError, match="needs 11 tokens, the limit is 9"):
+    with pytest.raises(ValueError, match="need 11 tokens, the limit is 9"):
         task_window(chat, 9)
     chat = [filler("user", 4), filler("assistant", 4), orphan, filler("user", 5)]
     assert [MARKER, *chat[:2], chat[3]] == task_window([chat[0], chat[1], orphan, orphan, chat[3]], 4 + 4 + 4 + 5)
@@ -413,16 +425,16 @@ def test_without_a_question() -> None:
     """A conversation that no user began could not be cut."""
     chat = [filler("system", 1), filler("assistant", 7), filler("assistant", 2)]
     assert [chat[0], MARKER, chat[2]] == task_window(chat, 1 + 4 + 2)
-    with pytest.raises(ValueError, match="needs 7 tokens, the limit is 6"):
+    with pytest.raises(ValueError, match="need 7 tokens, the limit is 6"):
         task_window(chat, 6)
-    with pytest.raises(ValueError, match="needs 6 tokens, the limit is 1"):
+    with pytest.raises(ValueError, match="need 6 tokens, the limit is 1"):
         task_window([filler("system", 2)], 1)
 
 
 def test_a_limit_of_nothing_is_a_limit() -> None:
     """Zero would be read as no limit at all."""
     assert [] == task_window([], 0)
-    with pytest.raises(ValueError, match="needs 57 tokens, the limit is 0"):
+    with pytest.raises(ValueError, match="need 57 tokens, the limit is 0"):
         task_window(AGENT_RUN, 0)
     assert AGENT_RUN == naive_fit(AGENT_RUN, 0)
 
@@ -539,7 +551,7 @@ def test_the_window_equals_the_slow_reference() -> None:
         expected = slow_window(chat, limit, framing)
         if isinstance(expected, int):
             fired["refused"] += 1
-            with pytest.raises(ValueError, match=f"needs {expected} tokens, the limit is {limit}$"):
+            with pytest.raises(ValueError, match=f"need {expected} tokens, the limit is {limit}$"):
                 task_window(chat, limit, per_message=framing)
         else:
             fired["whole" if expected == chat else "cut"] += 1
@@ -639,6 +651,14 @@ def test_a_window_of_what_is_accepted_is_accepted(provider: str) -> None:
     assert min(fired["cut"], fired["whole"]) >= 30, fired
 
 
+def test_check_yourself() -> None:
+    """Question 2 would have another answer."""
+    # 77 with the last two steps; 100 - 77 = 23 are left, and the step before has 45.
+    assert 7 == len(task_window(AGENT_RUN, 100))
+    assert 77 == sum(map(message_cost, task_window(AGENT_RUN, 100)))
+    assert 100 - 77 == 100 - sum(map(message_cost, task_window(AGENT_RUN, 100)))
+
+
 @pytest.mark.parametrize("limit", [10**9, 60_000, 20])
 def test_each_message_is_counted_once(limit: int) -> None:
     """The work would grow faster than the conversation."""
@@ -676,6 +696,7 @@ def test_chat_completions() -> None:
     # A message in between tears call and result apart: both are refused.
     torn = [tool_call("a"), USER, tool_result("a", "late")]
     assert [unanswered, "message 2: a result without its call before it"] == rejections(torn, CHAT)
+    assert [] == rejections([USER, tool_call(""), {"role": "tool", "content": "1"}], CHAT)
     twice = [tool_call("a"), tool_result("a", "1"), tool_result("a", "2")]
     assert ["message 2: a result without its call before it"] == rejections(twice, CHAT)
     missing = [tool_calls(("a", "f", ""), ("b", "f", "")), tool_result("a", "1"), filler("assistant", 1)]
@@ -715,6 +736,8 @@ def test_an_unknown_provider() -> None:
 
 def test_the_measure_of_the_comparison() -> None:
     """The made messages would cost something else than their names say."""
+    assert 4 == conversation.window.CHARACTERS_PER_TOKEN
+    assert 4 == TOKENS_PER_MESSAGE
     assert (estimate_tokens, 4) == MEASURE
     assert 10 == message_cost(sized("user", 10), *MEASURE)
     assert [20, 30] == [message_cost(message, *MEASURE) for message in sized_step(20, 30)]
