@@ -17,7 +17,7 @@ CODE = ROOT / "lesson_code"
 LEDGER = ledger.read(ROOT / "docs" / "numbers.lock")
 
 # Modules a reader runs at home, which are no lesson of their own.
-TOOLS = {"show_numbers"}
+TOOLS = {"fake_server", "show_numbers"}
 
 
 def modules() -> set[str]:
