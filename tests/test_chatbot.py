@@ -128,6 +128,17 @@ def test_what_is_sent_at_each_call() -> None:
         ],
     ] == calls_sent(ASHA_QUESTIONS)
     assert [2, 4] == [len(call) for call in calls_sent(ASHA_QUESTIONS)]
+    assert 4 + 1 == len(calls_sent(ASHA_QUESTIONS)[-1]) + 1
+    assert ["system You are a helpful assistant.", "user Hi, my name is Asha."] == [
+        f"{m['role']} {m['content']}" for m in calls_sent(ASHA_QUESTIONS)[0]
+    ]
+    assert [
+        "system You are a helpful assistant.",
+        "user Hi, my name is Asha.",
+        "assistant Nice to meet you!",
+        "user What's my name?",
+    ] == [f"{m['role']} {m['content']}" for m in calls_sent(ASHA_QUESTIONS)[1]]
+    assert ["user What's my name?"] == [f"user {question}" for question in ASHA_QUESTIONS[1:]]
     assert [[system("S"), user("Hi")]] == calls_sent(["Hi"], "S")
     assert [] == calls_sent([])
 
@@ -192,6 +203,10 @@ def test_the_chat_of_details() -> None:
     assert (SYSTEM, QUESTION, ANSWER) == (7, 23, 32)
     assert [7, 23, 32, 23, 32, 23, 32, 23, 32, 23, 32, 23, 32] == [chat_tokens([m]) for m in DETAILS_CHAT]
     assert 7 + 6 * (23 + 32) == chat_tokens(DETAILS_CHAT)
+    assert 12 // 2 == len(split_turns(DETAILS_CHAT[1:]))
+    assert ["You are a ", "Question 1", "Answer 1: "] == [m["content"][:10] for m in DETAILS_CHAT[:3]]
+    assert ["system", "user", "assistant"] == [m["role"] for m in DETAILS_CHAT[:3]]
+    assert [28 // 4, 92 // 4, 130 // 4] == [chat_tokens([m]) for m in DETAILS_CHAT[:3]]
     assert system("You are a helpful assistant.") == DETAILS_CHAT[0]
     assert user("Question 1: " + "details " * 10) == DETAILS_CHAT[1]
     assert DETAILS_CHAT[12]["content"].startswith("Answer 6: explanation explanation ")
@@ -211,6 +226,22 @@ def test_at_100_the_naive_cut_leaves_an_orphan() -> None:
     assert 7 + 32 + 23 + 32 == chat_tokens(trim_history(DETAILS_CHAT, 100))
     assert ["system", "user", "assistant"] == [m["role"] for m in trim_turns(DETAILS_CHAT, 100)]
     assert 7 + 23 + 32 == chat_tokens(trim_turns(DETAILS_CHAT, 100))
+    assert ["system 7", "assistant 32", "user 23", "assistant 32"] == [
+        f"{m['role']} {chat_tokens([m])}" for m in trim_history(DETAILS_CHAT, 100)
+    ]
+    assert ["system 7", "user 23", "assistant 32"] == [
+        f"{m['role']} {chat_tokens([m])}" for m in trim_turns(DETAILS_CHAT, 100)
+    ]
+
+
+def test_check_yourself_trimming() -> None:
+    """The question about the budget of 116 would have another answer."""
+    # Two whole turns need 7 + 2 x 55 = 117; without their first question it is 94, and the orphan stays.
+    assert 1 + 3 == len(trim_history(DETAILS_CHAT, 116))
+    assert 7 + 32 + 23 + 32 == chat_tokens(trim_history(DETAILS_CHAT, 116))
+    assert 1 + 2 == len(trim_turns(DETAILS_CHAT, 116))
+    assert 7 + 23 + 32 == chat_tokens(trim_turns(DETAILS_CHAT, 116))
+    assert 7 + 2 * (23 + 32) == chat_tokens(trim_turns(DETAILS_CHAT, 120))
 
 
 def test_what_fits_is_left_alone() -> None:
@@ -422,6 +453,20 @@ HOTEL = "Lisbon it is. My hotel must have a lift."
 def test_the_travel_chat_is_compressed() -> None:
     """The summary of the page would hold something else, or stand somewhere else."""
     assert 7 == len(TRAVEL_CHAT)
+    assert ["system", "user", "assistant", "user", "assistant", "user", "assistant"] == [m["role"] for m in TRAVEL_CHAT]
+    assert [
+        "You are a travel assistant.",
+        "My budget is 2000 dollars.",
+        "Noted.",
+        "My dates are 10-17 March.",
+        "Noted.",
+        "Suggest a destination.",
+        "How about Lisbon?",
+    ] == [message["content"] for message in TRAVEL_CHAT]
+    assert (
+        "Conversation summary: Earlier the user said: My budget is 2000 dollars. My dates are 10-17 March."
+        == (compress(TRAVEL_CHAT)[1]["content"])
+    )
     assert [
         system("You are a travel assistant."),
         system(f"Conversation summary: Earlier the user said: {BUDGET} {DATES}"),
@@ -435,6 +480,9 @@ def test_the_travel_chat_is_compressed() -> None:
     assert 6 + (22 + 22 + 26 + 1 + 25) // 4 + 5 + 4 == chat_tokens(compress(TRAVEL_CHAT))
     assert (22 + 22 + 26 + 1 + 25) // 4 == chat_tokens(compress(TRAVEL_CHAT)[1:2])
     assert 6 + 1 + 6 + 1 == chat_tokens(TRAVEL_CHAT[1:5])
+    # With the chat of details behind it there is more to replace: all but the newest turn.
+    assert 29 + 6 * (23 + 32) == chat_tokens(TRAVEL_CHAT + DETAILS_CHAT[1:])
+    assert 6 + 24 + 23 + 32 == chat_tokens(compress(TRAVEL_CHAT + DETAILS_CHAT[1:]))
 
 
 def test_the_second_summary_carries_the_first_along() -> None:
