@@ -611,6 +611,7 @@ def test_a_full_chat_is_compressed_again_and_again() -> None:
     long = TRAVEL_CHAT + DETAILS_CHAT[1:]
     assert first + 6 * (23 + 32) == chat_tokens(long)
     small = compress_when_full(long, 100)
+    assert small == compress_when_full(long, 6 + 24 + 23 + 32)
     assert 6 + 24 + 23 + 32 == chat_tokens(small)
     # It grows past the budget, and the summary is made again from the summary.
     grown = small + TRAVEL_GOES_ON[:2]
