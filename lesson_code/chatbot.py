@@ -524,7 +524,7 @@ DEVICES = {"con", "prn", "aux", "nul"} | {
 def chat_path(folder: Path, session_id: str) -> Path:
     """Return the file of a session, which is always in the folder.
 
-    Two different ids never share a file, on systems that ignore case neither.
+    Two different ids never share a file, not even where upper and lower case do.
 
     Raises:
         ValueError: The id is not made of 1 to 64 of a-z, 0-9, - and _ with a letter or
