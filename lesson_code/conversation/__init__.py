@@ -1,5 +1,6 @@
 """Conversation state that survives: a store, a window, a bot, and who answers."""
 
+from lesson_code.conversation.bot import Bot, BudgetError, one_shot, summary_request
 from lesson_code.conversation.providers import (
     Call,
     FakeProvider,
@@ -25,7 +26,12 @@ from lesson_code.conversation.window import (
     well_formed,
 )
 
+# The runs of the lesson are built on all of these.
+from lesson_code.conversation import runs  # noqa: E402 - the names above come first
+
 __all__ = [
+    "Bot",
+    "BudgetError",
     "Call",
     "Fact",
     "FakeProvider",
@@ -42,6 +48,9 @@ __all__ = [
     "message_cost",
     "newest_that_fit",
     "one_line",
+    "one_shot",
+    "runs",
+    "summary_request",
     "total_cost",
     "well_formed",
 ]
