@@ -1,5 +1,6 @@
 """Conversation state that survives: a store, a window, a bot, and who answers."""
 
+from lesson_code.conversation import runs
 from lesson_code.conversation.bot import Bot, BudgetError, one_shot, summary_request
 from lesson_code.conversation.providers import (
     Call,
@@ -25,9 +26,6 @@ from lesson_code.conversation.window import (
     total_cost,
     well_formed,
 )
-
-# The runs of the lesson are built on all of these.
-from lesson_code.conversation import runs  # noqa: E402 - the names above come first
 
 __all__ = [
     "Bot",
