@@ -296,6 +296,8 @@ class Store:
                     f"{self.path}: it is the database of another program; "
                     "choose another file"
                 )
+            # It changes nothing, but fails on a file that may only be read.
+            self._db.execute("DELETE FROM messages WHERE false")
         # A write-ahead log: readers do not wait for a writer.
         self._db.execute("PRAGMA journal_mode = WAL").close()
 
