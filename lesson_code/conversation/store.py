@@ -4,7 +4,7 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any, Self, TypedDict
@@ -147,7 +147,9 @@ class Store:
         """Return the messages of a session after a number, oldest first."""
         return [*self.newest(session, after_id)][::-1]
 
-    def newest(self, session: str, after_id: int = 0) -> Iterator[StoredMessage]:
+    def newest(
+        self, session: str, after_id: int = 0
+    ) -> Generator[StoredMessage, None, None]:
         """Yield the messages of a session after a number, newest first.
 
         It reads a row when it is asked for one, so that whoever stops early has not
