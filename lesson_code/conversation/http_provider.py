@@ -77,7 +77,7 @@ class HttpProvider:
         """Say whom to ask; nothing is sent yet.
 
         Args:
-            protocol: "openai" for chat completions, or "anthropic".
+            protocol: "chat completions" or "anthropic".
             base_url: As the provider's own client takes it, such as
                 "https://api.openai.com/v1" or "https://api.anthropic.com".
             api_key: The secret. It is sent to that address alone, and is in no error.
@@ -92,9 +92,8 @@ class HttpProvider:
             ValueError: One of them cannot be right. The key is not repeated.
         """
         if protocol not in _PROTOCOLS:
-            raise ValueError(
-                f"the protocol must be {' or '.join(_PROTOCOLS)}, not {protocol!r}"
-            )
+            known = " or ".join(map(repr, _PROTOCOLS))
+            raise ValueError(f"the protocol must be {known}, not {protocol!r}")
         if not api_key or not all("!" <= character <= "~" for character in api_key):
             raise ValueError(
                 "the API key must be letters, digits and signs, without spaces; "
@@ -250,6 +249,10 @@ def _checked(base_url: str) -> SplitResult:
         raise ValueError("the base URL must have no password, no ? and no # in it")
     if url.port == 0:
         raise ValueError("the base URL cannot have the port 0")
+    try:
+        url.hostname.encode("idna")  # as it is done when the name is looked up
+    except UnicodeError:
+        raise ValueError("the base URL has an impossible host name") from None
     return url
 
 
@@ -299,13 +302,13 @@ class _Protocol(NamedTuple):
     read: Callable[[Any], tuple[str, int | None, int | None]]
 
 
-def _openai_body(chat: _Chat, system: str | None, max_tokens: int) -> dict[str, Any]:
+def _chat_body(chat: _Chat, system: str | None, max_tokens: int) -> dict[str, Any]:
     """Write a request: the system prompt is the first message."""
     first = [{"role": "system", "content": system}] if system else []
     return {"messages": first + chat, "max_completion_tokens": max_tokens}
 
 
-def _openai_read(answer: Any) -> tuple[str, int | None, int | None]:
+def _chat_read(answer: Any) -> tuple[str, int | None, int | None]:
     """Read an answer; a model that refuses may say so in another place."""
     message = answer["choices"][0]["message"]
     text = message["content"] or message.get("refusal") or ""
@@ -314,13 +317,13 @@ def _openai_read(answer: Any) -> tuple[str, int | None, int | None]:
     return _text(text), *counts
 
 
-def _anthropic_body(chat: _Chat, system: str | None, max_tokens: int) -> dict[str, Any]:
+def _claude_body(chat: _Chat, system: str | None, max_tokens: int) -> dict[str, Any]:
     """Write a request: the system prompt stands apart, the limit is required."""
     apart = {"system": system} if system else {}
     return {"messages": chat, "max_tokens": max_tokens, **apart}
 
 
-def _anthropic_read(answer: Any) -> tuple[str, int | None, int | None]:
+def _claude_read(answer: Any) -> tuple[str, int | None, int | None]:
     """Read an answer: its parts may be other than text, and some input is cached."""
     parts = [part for part in answer["content"] if part["type"] == "text"]
     usage = answer.get("usage") or {}
@@ -350,11 +353,11 @@ def _count(usage: Mapping[str, Any], name: str) -> int | None:
 
 _JSON = {"Content-Type": "application/json"}
 _PROTOCOLS = {
-    "openai": _Protocol("/chat/completions", _JSON, _openai_body, _openai_read),
+    "chat completions": _Protocol("/chat/completions", _JSON, _chat_body, _chat_read),
     "anthropic": _Protocol(
         "/v1/messages",
         _JSON | {"anthropic-version": ANTHROPIC_VERSION},
-        _anthropic_body,
-        _anthropic_read,
+        _claude_body,
+        _claude_read,
     ),
 }
