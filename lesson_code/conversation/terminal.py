@@ -156,9 +156,7 @@ def _window(text: str | None) -> int | None:
     if not text:
         return None
     if not (text.isascii() and text.isdigit()):
-        raise ValueError(
-            f"CHAT_CONTEXT_WINDOW must be a number of tokens, not {text!r}"
-        )
+        raise ValueError(f"CHAT_CONTEXT_WINDOW must be a whole number, not {text!r}")
     return int(text)
 
 
