@@ -161,13 +161,6 @@ def chat_completions(client: Any, model: str) -> LLM:
     Returns:
         A model for `Chatbot`. It raises what the client raises, and a `ValueError`
         where there is no whole answer.
-
-    >>> from openai import OpenAI
-    >>> from lesson_code.fake_server import FakeServer
-    >>> server = FakeServer(["Hello!"])
-    >>> with server, OpenAI(base_url=f"{server.url}/v1", api_key="any") as client:
-    ...     Chatbot("Be brief.", chat_completions(client, "some-model")).send("Hi")
-    'Hello!'
     """
 
     def llm(messages: list[Message]) -> str:
@@ -191,13 +184,6 @@ def anthropic_messages(client: Any, model: str, max_tokens: int = 1024) -> LLM:
     Returns:
         A model for `Chatbot`. It raises what the client raises, and a `ValueError`
         where there is no whole answer.
-
-    >>> from anthropic import Anthropic
-    >>> from lesson_code.fake_server import FakeServer
-    >>> server = FakeServer(["Hello!"])
-    >>> with server, Anthropic(base_url=server.url, api_key="any") as client:
-    ...     Chatbot("Be brief.", anthropic_messages(client, "some-model")).send("Hi")
-    'Hello!'
     """
 
     def llm(messages: list[Message]) -> str:

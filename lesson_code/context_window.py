@@ -75,7 +75,7 @@ def truncate(
     >>> [message["content"] for message in truncate(CAT_CHAT, 12)]
     ['Reply in French.', 'What is my cat called?']
     """
-    _check_whole("limit", limit)
+    check_whole("limit", limit)
     sizes = _sizes(messages, counter, per_message)
     end = len(messages)
 
@@ -129,10 +129,10 @@ def tokens_read(
     >>> tokens_read(3, 10)  # 10 + 30 + 50
     90
     """
-    _check_whole("n_replies", n_replies)
-    _check_whole("tokens_per_message", tokens_per_message)
+    check_whole("n_replies", n_replies)
+    check_whole("tokens_per_message", tokens_per_message)
     if window is not None:
-        _check_whole("window", window)
+        check_whole("window", window)
     history: list[Message] = []
     read = 0
     for _ in range(n_replies):
@@ -153,13 +153,13 @@ def attention_pairs(n: int) -> int:
     >>> attention_pairs(4)
     10
     """
-    _check_whole("n", n)
+    check_whole("n", n)
     return n * (n + 1) // 2
 
 
 def filler(role: str, tokens: int) -> Message:
     """Make a message of that many words, for when only its size matters."""
-    _check_whole("tokens", tokens)
+    check_whole("tokens", tokens)
     return {"role": role, "content": " ".join(["word"] * tokens)}
 
 
@@ -167,13 +167,13 @@ def _sizes(
     messages: list[Message], counter: Callable[[str], int], per_message: int
 ) -> list[int]:
     """Count each message once."""
-    _check_whole("per_message", per_message)
+    check_whole("per_message", per_message)
     if not isinstance(messages, list):
         raise TypeError(f"messages is a {type(messages).__name__}, not a list")
     sizes = []
     for index, message in enumerate(messages):
         count = counter(_text(index, message))
-        _check_whole(f"the count of message {index}", count)
+        check_whole(f"the count of message {index}", count)
         sizes.append(count + per_message)
     return sizes
 
@@ -199,7 +199,7 @@ def _newest_turn(messages: list[Message], pinned: int) -> int:
     return start
 
 
-def _check_whole(name: str, value: int) -> None:
+def check_whole(name: str, value: int) -> None:
     """Accept whole numbers from 0 on, and nothing else."""
     if isinstance(value, bool) or not isinstance(value, int):
         raise TypeError(f"{name} must be a whole number, not {value!r}")

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
 
-from lesson_code.context_window import _check_whole
+from lesson_code.context_window import check_whole
 
 CONFIG_URL = "https://huggingface.co/Qwen/Qwen3-8B/resolve/main/config.json"
 SNAPSHOT = Path(__file__).with_name("qwen3_8b_config.json")
@@ -86,7 +86,7 @@ def kv_bytes(cfg: Mapping[str, Any], tokens: int) -> int:
         TypeError: `tokens` is no whole number.
         ValueError: `tokens` is negative, or `kv_bytes_per_token` refuses.
     """
-    _check_whole("tokens", tokens)
+    check_whole("tokens", tokens)
     return tokens * kv_bytes_per_token(cfg)
 
 

@@ -19,7 +19,7 @@ from lesson_code.chatbot import trim_turns
 from lesson_code.context_window import (
     SYSTEM_ROLES,
     Message,
-    _check_whole,
+    check_whole,
     count_tokens,
     filler,
     truncate,
@@ -85,13 +85,13 @@ def _costs(
     media: int,
 ) -> list[int]:
     """Count each message once."""
-    _check_whole("per_message", per_message)
-    _check_whole("media", media)
+    check_whole("per_message", per_message)
+    check_whole("media", media)
     costs = []
     for index, pieces in enumerate(_checked(messages)):
         counts = [media if piece is None else counter(piece) for piece in pieces]
         for count in counts:
-            _check_whole(f"the count of message {index}", count)
+            check_whole(f"the count of message {index}", count)
         costs.append(per_message + sum(counts))
     return costs
 
@@ -248,7 +248,7 @@ def task_window(
             marker and the last group behind the question do not fit, or a number is
             negative.
     """
-    _check_whole("limit", limit)
+    check_whole("limit", limit)
     costs = _costs(messages, counter, per_message, media)
     if sum(costs) <= limit:
         return messages[:]

@@ -804,6 +804,8 @@ def test_luhn() -> None:
     # 4 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1: every second digit from the right, seven ones and the four, is doubled.
     assert 0 == (8 * 1 + 7 * 2 + 2 * 4) % 10
     assert [True, True, True] == [is_luhn_valid(card) for card in CARDS]
+    # The others add up to 29, and the last counts as it is: of the ten, only 1 makes a multiple of ten.
+    assert 1 == sum(is_luhn_valid(f"411111111111111{digit}") for digit in range(10))
     assert not any(is_luhn_valid(card[:-1] + str((int(card[-1]) + n) % 10)) for card in CARDS for n in range(1, 10))
     valid: set[bool] = set()
 
