@@ -72,8 +72,10 @@ def test_a_script_is_followed_to_its_end(store: Store) -> None:
     said = r"^the script has no reply for call 4, which was sent '4\?': the code makes a call that you did not expect$"
     with pytest.raises(RuntimeError, match=said):
         told(bot, "4?")
-    with pytest.raises(RuntimeError, match="no reply for call 1"):
-        asyncio.run(one_shot(FakeProvider([]), "Hi?"))
+    with pytest.raises(RuntimeError, match=r"no reply for call 1, which was sent 'x{40}…': the"):
+        asyncio.run(one_shot(FakeProvider([]), "x" * 41))
+    with pytest.raises(RuntimeError, match=r"no reply for call 1, which was sent 'x{40}': the"):
+        asyncio.run(one_shot(FakeProvider([]), "x" * 40))
 
 
 def test_without_a_memory(store: Store) -> None:
