@@ -83,14 +83,15 @@ def test_six_exchanges_at_four_budgets() -> None:
     assert [180 + 10, 10 + 21 + 9 + 20 + 8, 10 + 21 + 9, 10] == [
         total_cost(runs.sent_at(budget)) for budget in (10_000, 100, 60, 30)
     ]
-    assert ["user", "user", "user", "user"] == [runs.sent_at(budget)[0]["role"] for budget in (10_000, 100, 60, 30)]
     assert [
-        "My cat is called Biscuit.",
-        "And with lemon?",
-        "It is raining here.",
-        "What is my cat called?",
-    ] == [runs.sent_at(budget)[0]["content"] for budget in (10_000, 100, 60, 30)]
-    assert ["What is my cat called?"] * 4 == [runs.sent_at(budget)[-1]["content"] for budget in (10_000, 100, 60, 30)]
+        "user “My cat is called Biscuit.”",
+        "user “And with lemon?”",
+        "user “It is raining here.”",
+        "user “What is my cat called?”",
+    ] == [runs.as_texts(runs.sent_at(budget))[0] for budget in (10_000, 100, 60, 30)]
+    assert ["user “What is my cat called?”"] * 4 == [
+        runs.as_texts(runs.sent_at(budget))[-1] for budget in (10_000, 100, 60, 30)
+    ]
     assert 1 == len(runs.sent_at(30))
     assert 21 + 10 == runs.stored_costs()[-1] + message_cost(runs.sent_at(30)[-1])
 
