@@ -10,7 +10,9 @@ from itertools import combinations, pairwise
 import pytest
 from lxml import etree
 
-from live_numbers.pictures import Line, Part, bar_strip, line_chart, texts
+from live_numbers.canvas import texts
+from live_numbers.diagrams import assembly, message_rows, sequence
+from live_numbers.pictures import Line, Part, bar_strip, line_chart
 
 SVG = "{http://www.w3.org/2000/svg}"
 COUNT = list(range(1, 21))
@@ -36,7 +38,12 @@ def strip(name: str = "strip", sizes: tuple[int, ...] = (30, 20, 40, 25, 35, 40)
 
 
 BANDS = [Line(str(n), [n] * 20, low=[n - 1] * 20, high=[n + 0.5] * 20) for n in range(4)]
-PICTURES = [chart(), chart("bands", BANDS), chart("bytes", y_unit="bytes"), strip(), strip("other")]
+DIAGRAMS = [
+    message_rows({"first": ["system", "user"], "none": []}, name="rows", title="Rows"),
+    sequence(["you", "bot"], [("you", "bot", "hello"), ("bot", "think"), ("bot", "you", "hi")], name="seq", title="S"),
+    assembly([("a file", "system prompt")], name="parts", title="Parts", from_label="kept", to_label="sent"),
+]
+PICTURES = [chart(), chart("bands", BANDS), chart("bytes", y_unit="bytes"), strip(), strip("other"), *DIAGRAMS]
 
 
 def numbers(path: str) -> list[tuple[float, float]]:
@@ -81,7 +88,7 @@ def test_the_order_of_hashes_changes_nothing(seed: str) -> None:
 
 def test_matplotlib_is_not_imported_before_it_is_needed() -> None:
     """If this failed, every build of a page without pictures would wait for matplotlib."""
-    code = "import sys, live_numbers.pictures; sys.exit('matplotlib' in sys.modules)"
+    code = "import sys, live_numbers.pictures, live_numbers.diagrams; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
-from live_numbers import forms, pictures
+from live_numbers import canvas, diagrams, forms, pictures
 from live_numbers.build import Build, Figure
 from live_numbers.tokens import Piece, tokens
 
@@ -135,6 +135,99 @@ def strip(
     return _figure(build, line, name, title, svg, caption, _table(["message", "tokens", "what happens"], rows))
 
 
+def message_rows(
+    build: Build,
+    line: int,
+    name: str,
+    rows: Mapping[str, str],
+    *,
+    title: str,
+    caption: str,
+    new_label: str = "",
+    again_label: str = "",
+) -> str:
+    """The messages of several calls; see `live_numbers.macros`."""
+    figures = {label: build.series(line, expression) for label, expression in rows.items()}
+    if broken := [figure for figure in figures.values() if isinstance(figure, str)]:
+        return "".join(broken)
+    series = {label: figure for label, figure in figures.items() if isinstance(figure, Figure)}
+    try:
+        svg = diagrams.message_rows(
+            {build.label(line, label): [str(value) for value in _values(figure)] for label, figure in series.items()},
+            name=name,
+            title=build.label(line, title),
+            new_label=build.label(line, new_label),
+            again_label=build.label(line, again_label),
+        )
+    except ValueError as error:
+        return build.failed(line, "faulty picture", f"{name}: {error}")
+    cells = [
+        [
+            f"<td>{tokens.html(html.escape(label))}</td>",
+            f"<td>{', '.join(_data(build, figure, value, '') for value in _values(figure)) or 'nothing'}</td>",
+        ]
+        for label, figure in series.items()
+    ]
+    return _figure(build, line, name, title, svg, caption, _table(["call", "messages"], cells))
+
+
+def sequence(
+    build: Build,
+    line: int,
+    name: str,
+    actors: Sequence[str],
+    steps: Sequence[Sequence[str]],
+    *,
+    title: str,
+    caption: str,
+) -> str:
+    """Who tells whom what; see `live_numbers.macros`."""
+    try:
+        svg = diagrams.sequence(
+            [build.label(line, actor) for actor in actors],
+            [[build.label(line, text) for text in step] for step in steps],
+            name=name,
+            title=build.label(line, title),
+        )
+    except ValueError as error:
+        return build.failed(line, "faulty picture", f"{name}: {error}")
+    texts = [[tokens.html(html.escape(text)) for text in step] for step in steps]
+    said = [f"<li><strong>{' → '.join(who)}</strong>: {what}</li>" for *who, what in texts]
+    return _figure(build, line, name, title, svg, caption, f"<ol>{''.join(said)}</ol>", "The steps")
+
+
+def assembly(
+    build: Build,
+    line: int,
+    name: str,
+    rows: Sequence[Sequence[str]],
+    *,
+    title: str,
+    caption: str,
+    from_label: str,
+    to_label: str,
+) -> str:
+    """What a prompt is put together from; see `live_numbers.macros`."""
+    try:
+        svg = diagrams.assembly(
+            [(build.label(line, source), build.label(line, part)) for source, part in rows],
+            name=name,
+            title=build.label(line, title),
+            from_label=build.label(line, from_label),
+            to_label=build.label(line, to_label),
+        )
+    except ValueError as error:
+        return build.failed(line, "faulty picture", f"{name}: {error}")
+    cells = [[f"<td>{tokens.html(html.escape(text))}</td>" for text in row] for row in rows]
+    return _figure(build, line, name, title, svg, caption, _table([from_label, to_label], cells), "The parts")
+
+
+def _values(figure: Figure) -> list[forms.Value]:
+    """The values of a series, which is a list."""
+    assert isinstance(figure.value, list)
+    return figure.value
+
+
 def _numbers(figure: Figure) -> list[float]:
     """The values of an axis or a curve; a ValueError where they are no numbers."""
     values = figure.value if isinstance(figure.value, list) else [figure.value]
@@ -146,18 +239,19 @@ def _numbers(figure: Figure) -> list[float]:
 
 def _cells(build: Build, figure: Figure, form: str) -> list[str]:
     """The values of a series as cells of the table."""
-    assert isinstance(figure.value, list)
-    return [_cell(build, figure, value, form) for value in figure.value]
+    return [_cell(build, figure, value, form) for value in _values(figure)]
 
 
-def _figure(build: Build, line: int, name: str, title: str, svg: str, caption: str, table: str) -> str:
+def _figure(
+    build: Build, line: int, name: str, title: str, svg: str, caption: str, table: str, heading: str = "The values"
+) -> str:
     """The Markdown of a picture; what it says, the title for those who cannot see it first, is remembered."""
     page = build.page
-    said = [tokens.plain(title), *pictures.texts(svg)]
+    said = [tokens.plain(title), *canvas.texts(svg)]
     page.shown.pictures[name] = said
     build.figures.append(Figure("printed", page.uri, line, f"picture: {name}", "", list(said)))
     drawing = tokens.put(Piece(f'<div data-picture="{name}">{svg}</div>', ""))
-    values = tokens.put(Piece(f'<details class="ln-values"><summary>The values</summary>{table}</details>', ""))
+    values = tokens.put(Piece(f'<details class="ln-values"><summary>{heading}</summary>{table}</details>', ""))
     return (
         f'\n\n<figure class="ln-picture" id="picture-{name}" markdown="1">\n\n{drawing}\n\n'
         f'<figcaption markdown="span">{caption.strip()}</figcaption>\n\n{values}\n\n</figure>\n\n'
@@ -166,11 +260,16 @@ def _figure(build: Build, line: int, name: str, title: str, svg: str, caption: s
 
 def _cell(build: Build, figure: Figure, value: forms.Value, form: str) -> str:
     """One value of a series as a cell of the table."""
+    kind = "" if isinstance(value, str) else ' class="ln-number"'
+    return f"<td{kind}>{_data(build, figure, value, form)}</td>"
+
+
+def _data(build: Build, figure: Figure, value: forms.Value, form: str) -> str:
+    """One value of a series, marked as computed."""
     written = forms.write(value, form)
     build.page.shown.figures.add(("data-expr", figure.name, str(value), written))
-    kind = "" if isinstance(value, str) else ' class="ln-number"'
     exact, name = html.escape(str(value)), html.escape(figure.name)
-    return f'<td{kind}><data value="{exact}" data-expr="{name}">{html.escape(written)}</data></td>'
+    return f'<data value="{exact}" data-expr="{name}">{html.escape(written)}</data>'
 
 
 def _table(heads: Iterable[str], rows: list[list[str]]) -> str:

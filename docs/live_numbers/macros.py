@@ -5,7 +5,8 @@
 * `given(value, form="")`: an input that the author chose, which an expression or a block of the page contains;
 * `code(name)`: code of `lesson_code` by name;
 * `table({heading: expression, ...})`: columns of computed values;
-* `line_chart(...)`, `strip(...)`: pictures, see `live_numbers.drawing`.
+* `line_chart(...)`, `strip(...)`, `message_rows(...)`, `sequence(...)`, `assembly(...)`: pictures, see
+  `live_numbers.drawing`.
 """
 
 from __future__ import annotations
@@ -69,20 +70,14 @@ def table(line: int, columns: dict[str, str], forms: dict[str, str] | None = Non
     return drawing.table(current(), line, columns, forms or {})
 
 
-def line_chart(
-    line: int, name: str, x: str, curves: dict[str, str], caption: str = "", caller: Any = None, **options: Any
-) -> str:
-    """Curves: `x` and each curve are expressions that give lists; see `live_numbers.drawing.line_chart`."""
-    said = caller() if caller else caption
-    return drawing.line_chart(current(), line, name, x, curves, caption=said, **options)
+def _picture(draw: Callable[..., str]) -> Callable[..., str]:
+    """The macro of a picture, whose caption a page gives as an option or between `call` and `endcall`."""
 
+    def macro(line: int, *values: Any, caption: str = "", caller: Any = None, **options: Any) -> str:
+        return draw(current(), line, *values, caption=caller() if caller else caption, **options)
 
-def strip(
-    line: int, name: str, sizes: str, sent: str, room: int, caption: str = "", caller: Any = None, **options: Any
-) -> str:
-    """Messages and their window; see `live_numbers.drawing.strip`."""
-    said = caller() if caller else caption
-    return drawing.strip(current(), line, name, sizes, sent, room, caption=said, **options)
+    macro.__name__ = draw.__name__
+    return macro
 
 
 def _forgiving(macro: Callable[..., str]) -> Callable[..., str]:
@@ -101,7 +96,15 @@ def _forgiving(macro: Callable[..., str]) -> Callable[..., str]:
     return call
 
 
-MACROS = {macro.__name__: _forgiving(macro) for macro in (number, cited, given, code, table, line_chart, strip)}
+PICTURES: list[Callable[..., str]] = [
+    drawing.line_chart,
+    drawing.strip,
+    drawing.message_rows,
+    drawing.sequence,
+    drawing.assembly,
+]
+PLAIN: list[Callable[..., str]] = [number, cited, given, code, table]
+MACROS = {macro.__name__: _forgiving(macro) for macro in [*PLAIN, *map(_picture, PICTURES)]}
 
 
 PLAIN_CALL = re.compile(r"\[\[=\s*((?:number|cited|given|code)\(.*?\))\s*=\]\]", re.S)

@@ -1,44 +1,25 @@
-"""Pictures for the pages: curves over an axis, and strips of tokens, as inline SVG.
+"""Pictures of numbers for the pages: curves over an axis, and strips of tokens, as inline SVG.
 
 The functions are pure: they know no lesson, read no file and return the same bytes for the same input.
-They give one ``<svg class="ln-svg">`` on one line, without a width: the stylesheet says how wide it is.
-Its text is real text in the font of the page. Its colours are `currentColor` and these CSS variables:
-
-* ``--ln-paper``: the background of the page (inside hollow markers, behind and on blocks);
-* ``--ln-grid``: the lines behind a chart;
-* ``--ln-series-1`` to ``--ln-series-4``: the curves; blocks that are sent have the first;
-* ``--ln-cut``: what was left out.
+They give one picture as `live_numbers.canvas` describes it.
 """
 
 import math
-import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
-from io import BytesIO
 from itertools import accumulate, groupby, pairwise
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, Literal
 
-from lxml import etree
+from live_numbers.canvas import CUT, EDGE, GRID, INK, PAPER, SERIES, SIZE, WIDTH, canvas, finish, inside, text_width
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# All lengths are units of the viewBox: 14 of them are 10 px on a phone and 17 px at 560 px.
-_WIDTH, _EDGE, _SIZE = 460.0, 4.0, 14.0
 _PLOT, _BLOCK = 220.0, 50.0  # the heights of the field of a chart and of a block of a strip
-
-# matplotlib knows no CSS variable: it draws in these colours, which are replaced afterwards.
-_INK, _GRID, _CUT, _PAPER = "#000001", "#000002", "#000003", "#000004"
-_SERIES = ("#000011", "#000012", "#000013", "#000014")
-_COLOURS = {_INK: "currentColor", _GRID: "var(--ln-grid)", _CUT: "var(--ln-cut)", _PAPER: "var(--ln-paper)"}
-_COLOURS |= {colour: f"var(--ln-series-{number})" for number, colour in enumerate(_SERIES, 1)}
-
 _DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1.2, 1.8)), (0, (7, 2, 1.2, 2)))
 _MARKERS = ("o", "s", "^", "D")
-_SVG = "{http://www.w3.org/2000/svg}"
 
 
 @dataclass(frozen=True)
@@ -101,43 +82,43 @@ def line_chart(
         ValueError: The values do not make a chart, or a text is too long for the picture.
     """
     _check(x, lines, y_unit)
-    with _canvas() as (figure, axes):
-        for number, (line, colour) in enumerate(zip(lines, _SERIES, strict=False)):
+    with canvas() as (figure, axes):
+        for number, (line, colour) in enumerate(zip(lines, SERIES, strict=False)):
             if line.low:
                 band = [*line.low, *reversed(line.high)]
                 axes.fill([*x, *reversed(x)], band, color=colour, alpha=0.16, linewidth=0)
             axes.plot(
                 x, line.y, color=colour, linestyle=_DASHES[number], linewidth=2, label=line.name, zorder=3,
                 marker=_MARKERS[number], markersize=5.5, markeredgewidth=1.5, markevery=-(-len(x) // 24),
-                markerfacecolor=_PAPER if number % 2 else colour,
+                markerfacecolor=PAPER if number % 2 else colour,
             )  # fmt: skip
 
         y = [value for line in lines for value in (*line.y, *line.low, *line.high)]
         rows = _binary_ticks(max(y)) if y_unit else _ticks(min(0, *y), max(0, *y) if any(y) else 1, 5)
-        left = max(map(_width, rows.values())) + 2 * _EDGE
+        left = max(map(text_width, rows.values())) + 2 * EDGE
         for most in range(6, 0, -1):  # as many x ticks as there is room for
             ticks = _ticks(x[0], x[-1], most, whole=all(float(value).is_integer() for value in x))
             columns = {place: text for place, text in ticks.items() if x[0] <= place <= x[-1]}
-            plot = _WIDTH - left - max(map(_width, columns.values()), default=0) / 2 - _EDGE
-            if sum(_width(text) + _SIZE for text in columns.values()) <= plot:
+            plot = WIDTH - left - max(map(text_width, columns.values()), default=0) / 2 - EDGE
+            if sum(text_width(text) + SIZE for text in columns.values()) <= plot:
                 break
-        above, below = _legend(figure, len(lines)) + 2.8 * _SIZE, 3.4 * _SIZE
+        above, below = _legend(figure, len(lines)) + 2.8 * SIZE, 3.4 * SIZE
         height = math.ceil(above + _PLOT + below)
-        figure.set_size_inches(_WIDTH / 72, height / 72)
-        axes.set_position((left / _WIDTH, below / height, plot / _WIDTH, _PLOT / height))
+        figure.set_size_inches(WIDTH / 72, height / 72)
+        axes.set_position((left / WIDTH, below / height, plot / WIDTH, _PLOT / height))
         axes.set_xmargin(0.02)
         axes.set_ylim(min(rows), max(rows))
         axes.set_xticks(list(columns), list(columns.values()))
         axes.set_yticks(list(rows), list(rows.values()))
-        axes.tick_params("x", colors=_INK, length=4, pad=4)
-        axes.tick_params("y", colors=_INK, length=0, pad=_EDGE)
-        axes.grid(axis="y", color=_GRID, linewidth=1)
-        axes.spines["bottom"].set_color(_INK)
+        axes.tick_params("x", colors=INK, length=4, pad=4)
+        axes.tick_params("y", colors=INK, length=0, pad=EDGE)
+        axes.grid(axis="y", color=GRID, linewidth=1)
+        axes.spines["bottom"].set_color(INK)
         axes.spines[["top", "right", "left"]].set_visible(False)
-        figure.text(_inside(left + plot / 2, x_label) / _WIDTH, 7 / height, x_label, ha="center", color=_INK)
-        _inside(0, y_label)
-        figure.text(_EDGE / _WIDTH, 1 - (above - _SIZE) / height, y_label, color=_INK)
-        return _finish(figure, name, title)
+        figure.text(inside(left + plot / 2, x_label) / WIDTH, 7 / height, x_label, ha="center", color=INK)
+        inside(0, y_label)
+        figure.text(EDGE / WIDTH, 1 - (above - SIZE) / height, y_label, color=INK)
+        return finish(figure, name, title)
 
 
 def bar_strip(
@@ -174,74 +155,62 @@ def bar_strip(
     kept = [number for number, part in enumerate(parts) if part.state != "cut"]
     if window_label and not kept:
         raise ValueError("every block is cut: there is nothing for the window to hold")
-    scale = (_WIDTH - 2 * _EDGE) / sum(part.size for part in parts)
-    edges = [_EDGE + scale * tokens for tokens in accumulate((part.size for part in parts), initial=0)]
+    scale = (WIDTH - 2 * EDGE) / sum(part.size for part in parts)
+    edges = [EDGE + scale * tokens for tokens in accumulate((part.size for part in parts), initial=0)]
     captions = {"cut": cut_label, "sent": sent_label, "room": room_label}
 
-    with _canvas() as (figure, axes):
-        y = _EDGE
+    with canvas() as (figure, axes):
+        y = EDGE
         if window_label:
             _window(axes, edges, kept, window_label)
             y = 36
 
         beside = []  # what stands below the strip: the middles of the blocks, and their numbers
-        named = all(_width(part.label) <= part.size * scale - 4 for part in parts if part.label)
+        named = all(text_width(part.label) <= part.size * scale - 4 for part in parts if part.label)
         for part, (start, end) in zip(parts, pairwise(edges), strict=True):
             size, middle = f"{part.size:,}", (start + end) / 2
             _block(axes, start, end, y, _BLOCK, part.state, tip=part.label)
-            look: dict[str, Any] = {"color": {"sent": _PAPER, "cut": _CUT, "room": _INK}[part.state]}
+            look: dict[str, Any] = {"color": {"sent": PAPER, "cut": CUT, "room": INK}[part.state]}
             if part.state == "cut":  # keep the hatching away from the digits
-                look["bbox"] = {"boxstyle": "square,pad=0.12", "facecolor": _PAPER, "edgecolor": "none"}
+                look["bbox"] = {"boxstyle": "square,pad=0.12", "facecolor": PAPER, "edgecolor": "none"}
             if named and part.label:
                 axes.text(middle, y + 21, part.label, ha="center", **look)
-            if _width(size) <= part.size * scale - 4:
+            if text_width(size) <= part.size * scale - 4:
                 axes.text(middle, y + (40 if named and part.label else 30), size, ha="center", **look)
             else:
                 beside.append((middle, size))
         y += _BLOCK
         if beside:
-            places = _spread([middle for middle, _ in beside], [_width(size) + 5 for _, size in beside])
+            places = _spread([middle for middle, _ in beside], [text_width(size) + 5 for _, size in beside])
             for place, (middle, size) in zip(places, beside, strict=True):
                 steps = [y + 2, y + 5, y + 15, y + 18]
-                axes.plot([middle, middle, place, place], steps, color=_INK, linewidth=0.8)
-                axes.text(place, y + 31, size, ha="center", color=_INK)
+                axes.plot([middle, middle, place, place], steps, color=INK, linewidth=0.8)
+                axes.text(place, y + 31, size, ha="center", color=INK)
             y += 34
 
         spans: dict[str, list[float]] = {}  # the ends of the blocks of each state that has a caption
         for part, ends in zip(parts, pairwise(edges), strict=True):
             if captions[part.state]:
                 spans.setdefault(part.state, []).extend(ends)
-        widths = {state: _width(captions[state]) + 38 for state in spans}
-        for row in [[*spans]] if sum(widths.values()) <= _WIDTH else [[state] for state in spans]:
+        widths = {state: text_width(captions[state]) + 38 for state in spans}
+        for row in [[*spans]] if sum(widths.values()) <= WIDTH else [[state] for state in spans]:
             y += 24
             wanted = [(min(spans[state]) + max(spans[state])) / 2 if row == [*spans] else 0 for state in row]
             for state, middle in zip(row, _spread(wanted, [widths[state] for state in row]), strict=True):
                 start = middle - widths[state] / 2 + 7
                 _block(axes, start, start + 18, y - 11, 12, state)
-                axes.text(start + 25, y, captions[state], color=_INK)
-        figure.set_size_inches(_WIDTH / 72, (y + 7) / 72)
+                axes.text(start + 25, y, captions[state], color=INK)
+        figure.set_size_inches(WIDTH / 72, (y + 7) / 72)
         axes.set_axis_off()
-        axes.set_xlim(0, _WIDTH)
+        axes.set_xlim(0, WIDTH)
         axes.set_ylim(y + 7, 0)
-        return _finish(figure, name, title)
-
-
-def texts(svg: str) -> list[str]:
-    """Give the visible text of a picture, in the order of the document.
-
-    Args:
-        svg: What `line_chart` or `bar_strip` returned.
-
-    Returns:
-        One string for each text element; the alternative text is not among them.
-    """
-    return ["".join(element.itertext()) for element in etree.fromstring(svg).iter(f"{_SVG}text")]
+        return finish(figure, name, title)
 
 
 def _check(x: Sequence[float], lines: Sequence[Line], y_unit: str) -> None:
     """Refuse what would draw a wrong chart."""
-    if not 1 <= len(lines) <= len(_SERIES):
-        raise ValueError(f"a chart has 1 to {len(_SERIES)} curves, not {len(lines)}")
+    if not 1 <= len(lines) <= len(SERIES):
+        raise ValueError(f"a chart has 1 to {len(SERIES)} curves, not {len(lines)}")
     if y_unit not in ("", "bytes"):
         raise ValueError(f'y_unit is "" or "bytes", not {y_unit!r}')
     if len(x) < 2 or not all(map(math.isfinite, x)) or any(after <= before for before, after in pairwise(x)):
@@ -257,42 +226,6 @@ def _check(x: Sequence[float], lines: Sequence[Line], y_unit: str) -> None:
             raise ValueError(f"{line.name!r} has an interval whose low end is above its high end")
         if y_unit and min(*line.y, *line.low) < 0:
             raise ValueError(f"{line.name!r} has fewer than zero bytes")
-
-
-@contextmanager
-def _canvas() -> Iterator[tuple["Figure", "Axes"]]:
-    """Give an empty figure with axes, under settings that are the same on every machine."""
-    import matplotlib
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-    from matplotlib.figure import Figure
-
-    settings: Any = {"svg.fonttype": "none", "svg.hashsalt": "pictures", "text.parse_math": False}
-    settings |= {"path.simplify": False, "font.size": _SIZE, "legend.fontsize": _SIZE}
-    with matplotlib.rc_context():
-        matplotlib.rcdefaults()
-        matplotlib.rcParams.update(settings | {"axes.axisbelow": True, "hatch.linewidth": 0.8})
-        figure = Figure(figsize=(_WIDTH / 72, 1), dpi=72)
-        FigureCanvasSVG(figure)
-        axes = figure.add_axes((0, 0, 1, 1))
-        figure.patch.set_visible(False)
-        axes.patch.set_visible(False)
-        yield figure, axes
-
-
-def _width(text: str) -> float:
-    """Measure a text in DejaVu Sans, which is wider than nearly every font that a page may have."""
-    from matplotlib.font_manager import FontProperties
-    from matplotlib.textpath import text_to_path
-
-    return float(text_to_path.get_text_width_height_descent(text, FontProperties(size=_SIZE), False)[0])
-
-
-def _inside(middle: float, text: str) -> float:
-    """Move the middle of a text as little as it takes for the picture to hold all of the text."""
-    half = _width(text) / 2 + _EDGE
-    if half > _WIDTH / 2:
-        raise ValueError(f"too long for the picture: {text!r}")
-    return min(max(middle, half), _WIDTH - half)
 
 
 def _ticks(low: float, high: float, most: int, whole: bool = False) -> dict[float, str]:
@@ -318,11 +251,11 @@ def _legend(figure: "Figure", curves: int) -> float:
     """Put the legend at the top, in as few rows as its texts allow; give its height."""
     for columns in sorted({curves, -(-curves // 2), 1}, reverse=True):
         legend = figure.legend(
-            loc="upper left", ncols=columns, frameon=False, labelcolor=_INK, borderpad=0, borderaxespad=0.3,
+            loc="upper left", ncols=columns, frameon=False, labelcolor=INK, borderpad=0, borderaxespad=0.3,
             handlelength=2.6, handletextpad=0.5, columnspacing=1.6, labelspacing=0.35,
         )  # fmt: skip
         extent = legend.get_window_extent()
-        if extent.width <= _WIDTH - 2 * _EDGE:
+        if extent.width <= WIDTH - 2 * EDGE:
             return float(extent.height)
         legend.remove()
     raise ValueError("too long for the picture: the name of a curve")
@@ -334,9 +267,9 @@ def _block(axes: "Axes", start: float, end: float, y: float, tall: float, state:
 
     air = min(1.0, (end - start) / 5)
     looks: dict[str, dict[str, Any]] = {
-        "sent": {"facecolor": _SERIES[0], "edgecolor": "none", "linewidth": 0},
-        "cut": {"fill": False, "edgecolor": _CUT, "hatch": "//", "linestyle": (0, (3, 2))},
-        "room": {"fill": False, "edgecolor": _INK, "linestyle": (0, (4, 3)), "linewidth": 1.2},
+        "sent": {"facecolor": SERIES[0], "edgecolor": "none", "linewidth": 0},
+        "cut": {"fill": False, "edgecolor": CUT, "hatch": "//", "linestyle": (0, (3, 2))},
+        "room": {"fill": False, "edgecolor": INK, "linestyle": (0, (4, 3)), "linewidth": 1.2},
     }
     block = axes.add_patch(Rectangle((start + air, y), end - start - 2 * air, tall, **looks[state]))
     if tip:
@@ -345,20 +278,20 @@ def _block(axes: "Axes", start: float, end: float, y: float, tall: float, state:
 
 def _window(axes: "Axes", edges: Sequence[float], kept: Sequence[int], label: str) -> None:
     """Draw the bracket over the blocks that are kept, with its text."""
-    middle = _inside((edges[kept[0]] + edges[kept[-1] + 1]) / 2, label)
-    axes.text(middle, 15, label, ha="center", color=_INK)
+    middle = inside((edges[kept[0]] + edges[kept[-1] + 1]) / 2, label)
+    axes.text(middle, 15, label, ha="center", color=INK)
     for cut, run in groupby(range(kept[0], kept[-1] + 1), lambda number: number not in kept):
         numbers = list(run)
         start, end = edges[numbers[0]] + 1, edges[numbers[-1] + 1] - 1
         if cut:  # the bracket bridges what is cut out of its middle
-            axes.plot([start - 2, end + 2], [24, 24], color=_INK, linewidth=1.2, linestyle=(0, (2, 3)))
+            axes.plot([start - 2, end + 2], [24, 24], color=INK, linewidth=1.2, linestyle=(0, (2, 3)))
         else:
-            axes.plot([start, start, end, end], [31, 24, 24, 31], color=_INK, linewidth=1.2)
+            axes.plot([start, start, end, end], [31, 24, 24, 31], color=INK, linewidth=1.2)
 
 
 def _spread(centres: Sequence[float], widths: Sequence[float]) -> list[float]:
     """Move centres along a row as little as it takes for things of these widths not to overlap."""
-    free = _WIDTH - sum(widths)
+    free = WIDTH - sum(widths)
     if free < 0:
         raise ValueError("what stands below the strip is too wide for the picture")
     offsets = [end - width / 2 for end, width in zip(accumulate(widths), widths, strict=True)]
@@ -369,64 +302,3 @@ def _spread(centres: Sequence[float], widths: Sequence[float]) -> list[float]:
             pools[-2:] = [pools[-2] + pools[-1]]
     shifts = [fmean(pool) for pool in pools for _ in pool]
     return [offset + shift for offset, shift in zip(offsets, shifts, strict=True)]
-
-
-def _finish(figure: "Figure", name: str, title: str) -> str:
-    """Turn what was drawn into one line of SVG that can stand on a page with others."""
-    if not re.fullmatch(r"[a-z][a-z0-9-]*", name):
-        raise ValueError(f"not a name for a picture (small letters, digits, hyphens): {name!r}")
-    if not title.strip():
-        raise ValueError(f"the picture {name!r} needs an alternative text")
-    file = BytesIO()
-    figure.savefig(file, format="svg", metadata={"Date": None})
-    root = etree.fromstring(file.getvalue(), etree.XMLParser(remove_blank_text=True, remove_comments=True))
-    etree.strip_elements(root, f"{_SVG}metadata", f"{_SVG}style", f"{_SVG}clipPath")
-    etree.strip_attributes(root, "clip-path")
-    targets = re.findall(r'(?:href="|url\()#([^")]+)', etree.tostring(root, encoding="unicode"))
-    ids = {target: f"{name}-{number}" for number, target in enumerate(dict.fromkeys(targets), 1)}
-
-    for element in list(root.iter()):
-        if element.get("id", "").startswith("tip:"):
-            etree.SubElement(element[0], f"{_SVG}title").text = element.get("id")[4:]
-        _rewrite(element, ids)
-    for group in list(root.iter(f"{_SVG}g", f"{_SVG}defs")):
-        uses = group.findall(f"{_SVG}use")
-        if len(uses) > 1:  # say once what the markers of a curve have in common
-            group.attrib.update({k: v for k, v in uses[0].items() if k not in ("href", "x", "y")})
-            for use in uses:
-                etree.strip_attributes(use, *group.attrib)
-        elif group.tag.endswith("g") or not len(group):
-            group.tag = "needless"
-    etree.strip_tags(root, "needless")
-
-    box = root.get("viewBox")
-    root.attrib.clear()
-    root.attrib.update({"class": "ln-svg", "viewBox": box, "role": "img", "aria-labelledby": f"{name}-title"})
-    root.attrib.update({"font-family": "inherit", "font-size": f"{_SIZE:g}", "stroke-linejoin": "round"})
-    label = etree.Element(f"{_SVG}title", id=f"{name}-title")
-    label.text = " ".join(title.split())
-    root.insert(0, label)
-    etree.cleanup_namespaces(root)
-    return str(etree.tostring(root, encoding="unicode")).replace("\n", " ")
-
-
-def _rewrite(element: Any, ids: dict[str, str]) -> None:
-    """Turn the style of an element into short attributes, with colours and ids that suit a page."""
-    attributes = dict(element.attrib)
-    style = attributes.pop("style", "")
-    attributes |= dict(declaration.split(": ", 1) for declaration in style.split("; ") if declaration)
-    element.attrib.clear()
-    for key, value in attributes.items():
-        if key == "id":
-            value = ids.get(value, "")
-        elif key in ("font-family", "font-size", "stroke-dashoffset") or value.startswith("rotate(-0 "):
-            value = ""
-        elif key.endswith("href"):
-            key, value = "href", "#" + ids[value[1:]]
-        elif value.startswith("url("):
-            value = f"url(#{ids[value[5:-1]]})"
-        elif key in ("d", "x", "y"):
-            value = re.sub(r"-?\d+\.\d+", lambda number: f"{round(float(number[0]), 2):g}", value)
-            value = re.sub(r"\s*([A-Za-z])\s*", r"\1", value).strip()
-        if value:
-            element.set(key, _COLOURS.get(value, value))

@@ -1,5 +1,7 @@
 """Conversation state that survives: a store, a window, a bot, and who answers."""
 
+from lesson_code.conversation import runs
+from lesson_code.conversation.bot import Bot, BudgetError, one_shot, summary_request
 from lesson_code.conversation.providers import (
     Call,
     FakeProvider,
@@ -26,6 +28,8 @@ from lesson_code.conversation.window import (
 )
 
 __all__ = [
+    "Bot",
+    "BudgetError",
     "Call",
     "Fact",
     "FakeProvider",
@@ -42,6 +46,9 @@ __all__ = [
     "message_cost",
     "newest_that_fit",
     "one_line",
+    "one_shot",
+    "runs",
+    "summary_request",
     "total_cost",
     "well_formed",
 ]

@@ -118,7 +118,7 @@ class Bot:
         )
         if not reply.text.strip():
             raise ProviderError("the provider sent an empty reply")
-        return reply.text
+        return well_formed(reply.text)
 
     # What is sent.
 

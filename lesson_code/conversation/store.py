@@ -136,7 +136,7 @@ class Store:
         """Store a question and its answer, both or neither."""
         created = self._clock()
         rows = [
-            (_id("session", session), role, _text(role, content), created)
+            (checked_id("session", session), role, _text(role, content), created)
             for role, content in (("user", question), ("assistant", answer))
         ]
         insert = "INSERT INTO messages (session, role, content, created) "
@@ -156,7 +156,7 @@ class Store:
         read a long conversation. Close it when you stop (`contextlib.closing`).
         """
         query = "SELECT id, role, content FROM messages WHERE session = ? AND id > ? "
-        values = (_id("session", session), after_id)
+        values = (checked_id("session", session), after_id)
         with self._explained():
             rows = self._db.execute(query + "ORDER BY id DESC", values)
             try:
@@ -168,7 +168,7 @@ class Store:
     def get_summary(self, session: str) -> Summary | None:
         """Return the summary of a session, if there is one."""
         query = "SELECT text, up_to FROM summaries WHERE session = ?"
-        for text, up_to in self._rows(query, _id("session", session)):
+        for text, up_to in self._rows(query, checked_id("session", session)):
             return {"text": text, "up_to": up_to}
         return None
 
@@ -180,21 +180,21 @@ class Store:
             text: The summary.
             up_to: The number of the last message that it covers.
         """
-        values = (_id("session", session), _text("summary", text), up_to)
+        values = (checked_id("session", session), _text("summary", text), up_to)
         with self._writing():
             self._db.execute("REPLACE INTO summaries VALUES (?, ?, ?)", values)
 
     def add_fact(self, user: str, text: str) -> int:
         """Store a fact; return its number, which is never given again."""
         insert = "INSERT INTO facts (user, text, created) VALUES (?, ?, ?)"
-        values = (_id("user", user), _text("fact", text), self._clock())
+        values = (checked_id("user", user), _text("fact", text), self._clock())
         with self._writing():
             return self._db.execute(insert, values).lastrowid or 0
 
     def facts(self, user: str) -> list[Fact]:
         """Return the facts of a user, oldest first."""
         query = "SELECT id, text FROM facts WHERE user = ? ORDER BY id"
-        rows = self._rows(query, _id("user", user))
+        rows = self._rows(query, checked_id("user", user))
         return [{"id": number, "text": text} for number, text in rows]
 
     def forget(self, user: str, id: int | None = None) -> int:
@@ -203,14 +203,14 @@ class Store:
             return 0
         delete = "DELETE FROM facts WHERE user = ? AND id = coalesce(?, id)"
         with self._writing():
-            return self._db.execute(delete, (_id("user", user), id)).rowcount
+            return self._db.execute(delete, (checked_id("user", user), id)).rowcount
 
     def clear_session(self, session: str) -> int:
         """Delete the messages and the summary of a session; return how many messages.
 
         Facts belong to a user, and stay.
         """
-        values = (_id("session", session),)
+        values = (checked_id("session", session),)
         with self._writing():
             self._db.execute("DELETE FROM summaries WHERE session = ?", values)
             delete = "DELETE FROM messages WHERE session = ?"
@@ -296,6 +296,8 @@ class Store:
                     f"{self.path}: it is the database of another program; "
                     "choose another file"
                 )
+            # It changes nothing, but fails on a file that may only be read.
+            self._db.execute("DELETE FROM messages WHERE false")
         # A write-ahead log: readers do not wait for a writer.
         self._db.execute("PRAGMA journal_mode = WAL").close()
 
@@ -357,7 +359,7 @@ def _is(error: sqlite3.Error, name: str) -> bool:
     return getattr(error, "sqlite_errorname", "").startswith(name)
 
 
-def _id(name: str, value: str) -> str:
+def checked_id(name: str, value: str) -> str:
     """Return an id, which must be whole: what is like another must be the other."""
     if not isinstance(value, str):
         raise TypeError(f"the {name} id must be text, not {value!r}")
