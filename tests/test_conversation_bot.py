@@ -562,7 +562,7 @@ def test_forgetting(store: Store) -> None:
         bot, "/forget", "/forget ", "/forget two", "/forget -1", "/forget 1 4", "/forget ²", "/forget #"
     )
     assert [usage, "I have no fact #0."] == told(bot, "/forget " + "9" * 5_000, "/forget 0")
-    assert [f"I have no fact #{10**30}."] == told(bot, f"/forget {10**30}")
+    assert [f"I have no fact #{10**99}.", usage] == told(bot, f"/forget {10**99}", f"/forget {10**100}")
     assert ["I have no fact #1."] == told(bot, "/forget 1", user="bob")
     assert ["Forgot 0 thing(s)."] == told(bot, "/forget all", user="bob")
     assert ["Forgot 2 thing(s).", "There are no facts."] == told(bot, "/Forget ALL", "/facts")
