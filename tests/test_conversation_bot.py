@@ -480,6 +480,18 @@ def test_a_summary_that_is_too_long_is_left_out(store: Store) -> None:
     assert [*kept(store)[4:8], "n" * 24] == sent(fake.calls[1])
 
 
+def test_a_summary_that_just_fits_is_used(store: Store) -> None:
+    """A summary would be left out although there is room for it and for the new message."""
+    exchanges(store, 2)
+    store.set_summary("a", "Ada.", 2)
+    # 49 + 1 + 9 + 1 + 4 + 1 + 10 + 1 + 60 = 136 characters are 34 + 4 tokens, and the new message takes 6 + 4.
+    for budget, is_used in ((38 + 10, True), (38 + 10 - 1, False)):
+        fake = FakeProvider([ProviderError("down")])
+        with pytest.raises(ProviderError):
+            told(Bot(fake, store=store, history_budget=budget), "n" * 24)
+        assert is_used == ("Ada." in str(fake.calls[0].system))
+
+
 def test_a_message_that_is_too_long_by_itself_is_not_summarised(store: Store) -> None:
     """A summary of nothing would be asked for."""
     fake = FakeProvider(["Answer."])
