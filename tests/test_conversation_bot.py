@@ -72,8 +72,10 @@ def test_a_script_is_followed_to_its_end(store: Store) -> None:
     said = r"^the script has no reply for call 4, which was sent '4\?': the code makes a call that you did not expect$"
     with pytest.raises(RuntimeError, match=said):
         told(bot, "4?")
-    with pytest.raises(RuntimeError, match="no reply for call 1"):
-        asyncio.run(one_shot(FakeProvider([]), "Hi?"))
+    with pytest.raises(RuntimeError, match=r"no reply for call 1, which was sent 'x{40}…': the"):
+        asyncio.run(one_shot(FakeProvider([]), "x" * 41))
+    with pytest.raises(RuntimeError, match=r"no reply for call 1, which was sent 'x{40}': the"):
+        asyncio.run(one_shot(FakeProvider([]), "x" * 40))
 
 
 def test_without_a_memory(store: Store) -> None:
@@ -478,6 +480,18 @@ def test_a_summary_that_is_too_long_is_left_out(store: Store) -> None:
     assert [*kept(store)[4:8], "n" * 24] == sent(fake.calls[1])
 
 
+def test_a_summary_that_just_fits_is_used(store: Store) -> None:
+    """A summary would be left out although there is room for it and for the new message."""
+    exchanges(store, 2)
+    store.set_summary("a", "Ada.", 2)
+    # 49 + 1 + 9 + 1 + 4 + 1 + 10 + 1 + 60 = 136 characters are 34 + 4 tokens, and the new message takes 6 + 4.
+    for budget, is_used in ((38 + 10, True), (38 + 10 - 1, False)):
+        fake = FakeProvider([ProviderError("down")])
+        with pytest.raises(ProviderError):
+            told(Bot(fake, store=store, history_budget=budget), "n" * 24)
+        assert is_used == ("Ada." in str(fake.calls[0].system))
+
+
 def test_a_message_that_is_too_long_by_itself_is_not_summarised(store: Store) -> None:
     """A summary of nothing would be asked for."""
     fake = FakeProvider(["Answer."])
@@ -560,7 +574,7 @@ def test_forgetting(store: Store) -> None:
         bot, "/forget", "/forget ", "/forget two", "/forget -1", "/forget 1 4", "/forget ²", "/forget #"
     )
     assert [usage, "I have no fact #0."] == told(bot, "/forget " + "9" * 5_000, "/forget 0")
-    assert [f"I have no fact #{10**30}."] == told(bot, f"/forget {10**30}")
+    assert [f"I have no fact #{10**99}.", usage] == told(bot, f"/forget {10**99}", f"/forget {10**100}")
     assert ["I have no fact #1."] == told(bot, "/forget 1", user="bob")
     assert ["Forgot 0 thing(s)."] == told(bot, "/forget all", user="bob")
     assert ["Forgot 2 thing(s).", "There are no facts."] == told(bot, "/Forget ALL", "/facts")

@@ -6,6 +6,7 @@ import asyncio
 import json
 import socket
 import threading
+import time
 import traceback
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
@@ -221,6 +222,32 @@ def test_waits_as_long_as_the_server_says(protocol: str, status: int, retry_afte
     assert server.requests[0].body == server.requests[1].body
 
 
+@pytest.fixture
+def in_tokyo(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Let the local time be nine hours ahead of the one that HTTP writes."""
+    with monkeypatch.context() as patched:
+        patched.setenv("TZ", "Asia/Tokyo")
+        time.tzset()
+        yield
+    time.tzset()
+
+
+@pytest.mark.usefixtures("in_tokyo")
+def test_dates_are_in_the_time_that_http_writes() -> None:
+    """A date without a zone would be taken for local time, and waited for nine hours too long or not at all."""
+    waited: list[float] = []
+
+    async def sleep(duration: float) -> None:
+        waited.append(duration)
+
+    dates = [f"Wed, 21 Oct 2026 12:00:30 {zone}".strip() for zone in ("GMT", "-0000", "")]
+    with FakeServer([Fault(status=429, retry_after=date) for date in dates[:2]]) as server:
+        ask(provider("anthropic", server.url, sleep=sleep))
+    with FakeServer([Fault(status=429, retry_after=date) for date in dates[2:]]) as server:
+        ask(provider("anthropic", server.url, sleep=sleep))
+    assert [30, 30, 30] == waited
+
+
 @both
 def test_gives_up_after_three_tries(protocol: str) -> None:
     """A server that stays busy would be asked for ever."""
@@ -342,6 +369,21 @@ def test_timeout(protocol: str) -> None:
     with FakeServer([Fault(hang=True)]) as server:
         said = failure(provider(protocol, server.url, timeout=0.05))
     assert "did not answer within 0.05 seconds; try again" in said
+
+
+def test_timeout_where_no_socket_counts_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A look-up of the host, or a server that sends a byte now and then, would be waited for for ever."""
+    ended = threading.Event()
+
+    def slow(*arguments: object, **options: object) -> None:
+        ended.wait(30.0)
+        raise socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")
+
+    monkeypatch.setattr(socket, "getaddrinfo", slow)
+    try:
+        assert "did not answer within" in failure(provider("anthropic", "http://api.example.org", timeout=0.05))
+    finally:
+        ended.set()
 
 
 def test_nobody_there() -> None:
@@ -608,7 +650,7 @@ def test_a_slow_answer_holds_up_no_other_session(protocol: str) -> None:
             bot = Bot(provider(protocol, server.url), store=store)
             slow = [asyncio.create_task(bot.handle(f"session {n}", "Hi")) for n in range(count)]
             for _ in slow:
-                await asyncio.to_thread(arrived.acquire)
+                assert await asyncio.to_thread(arrived.acquire, timeout=30.0)
             answer = await bot.handle("another session", "Hi")
             for task in slow:
                 task.cancel()

@@ -9,6 +9,8 @@ from typing import NamedTuple, Protocol
 from lesson_code.context_window import Message
 from lesson_code.conversation.window import estimate_tokens, total_cost
 
+LONGEST_SHOWN = 40  # characters of a message in an error
+
 
 class ProviderError(Exception):
     """The provider failed: there is no answer, or none that can be used."""
@@ -109,7 +111,8 @@ class FakeProvider:
             return f"(fake) {sent}; the last was: '{last}'"
         for text in self._script:
             return text
+        begins = last if len(last) <= LONGEST_SHOWN else last[:LONGEST_SHOWN] + "…"
         raise RuntimeError(
             f"the script has no reply for call {len(self.calls)}, which was sent "
-            f"{last!r}: the code makes a call that you did not expect"
+            f"{begins!r}: the code makes a call that you did not expect"
         )

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from lesson_code.context_window import Message
-from lesson_code.conversation.bot import Bot
+from lesson_code.conversation.bot import Bot, one_shot
 from lesson_code.conversation.providers import Call, FakeProvider
 from lesson_code.conversation.store import Store, StoredMessage
 from lesson_code.conversation.window import (
@@ -25,6 +25,33 @@ from lesson_code.conversation.window import (
 )
 
 GENEROUS = 1_000_000
+
+# What a conversation sends.
+
+ASHA_TEXTS = ("My name is Asha.", "I like tea.", "What is my name?")
+ASHA_ANSWERS = ("Hello, Asha.", "So do I.", "Asha.")
+
+
+def calls_with_a_memory() -> list[list[str]]:
+    """Return what a bot sends for each message of a conversation: role and text."""
+    provider = FakeProvider(ASHA_ANSWERS)
+    with Store() as store:
+        _ask(Bot(provider, store=store), ASHA_TEXTS)
+    return [as_texts(call.messages) for call in provider.calls]
+
+
+def calls_without_a_memory() -> list[list[str]]:
+    """Return what is sent for the same messages by one shot each."""
+    provider = FakeProvider(ASHA_ANSWERS)
+    for text in ASHA_TEXTS:
+        asyncio.run(one_shot(provider, text))
+    return [as_texts(call.messages) for call in provider.calls]
+
+
+def as_texts(messages: Sequence[Message]) -> list[str]:
+    """Write messages down, role first."""
+    return [f"{message['role']} “{message['content']}”" for message in messages]
+
 
 # Budgets.
 
@@ -140,6 +167,15 @@ def estimate_tokens_safe(text: str, factor: float) -> int:
     15
     """
     return math.ceil(estimate_tokens(text) * factor)
+
+
+def budget_for(window: int, reply: int, factor: float) -> int:
+    """Return what may be sent by estimate, if real counts are up to `factor` times it.
+
+    >>> budget_for(1_000, 100, 1.5)
+    600
+    """
+    return math.floor((window - reply) / factor)
 
 
 # Facts that look like orders.
