@@ -109,11 +109,10 @@ def together(path: Path, processes: int, exchanges: int, faults: list[str]) -> C
     for child in children:
         child.stdout.readline()  # it has started, and waits
     for child in children:
-        child.stdin.write("go\n")
-        child.stdin.flush()
+        child.stdin.write(b"go\n")
     done = [child.communicate() for child in children]
     failed = [child for child, (_, err) in zip(children, done, strict=True) if child.returncode or err]
-    faults += [f"a writer failed: {err}" for _, err in done if err]
+    faults += [f"a writer failed: {err.decode()}" for _, err in done if err]
 
     with Store(path) as store:
         sessions = {name: exchanges_of(store.messages(name), faults) for name in [*names, SHARED]}
@@ -197,7 +196,8 @@ def _kill_once(path: Path, run: int, first: int, faults: list[str]) -> tuple[str
         if kind == "from outside":
             seen = [child.stdout.readline() for _ in range(after)]
             child.kill()
-        out, place = child.communicate()
+        out, err = child.communicate()
+    place = err.decode()
     if child.returncode != -signal.SIGKILL:
         faults.append(f"run {run}: it ended by itself: {place}")
     return place if kind != "from outside" else kind, len(seen) + len(out.split())
@@ -206,24 +206,31 @@ def _kill_once(path: Path, run: int, first: int, faults: list[str]) -> tuple[str
 # The processes that write, and die.
 
 
-def _child(*arguments: object) -> subprocess.Popen[str]:
-    """Start this file as another process."""
+def _child(*arguments: object) -> subprocess.Popen[bytes]:
+    """Start this file as another process; its pipes have no buffer here, so that nothing said is overlooked."""
     return subprocess.Popen(
         [sys.executable, "-W", "error", __file__, "--child", *map(str, arguments)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        text=True,
+        bufsize=0,
     )
 
 
 def write(path: str, name: str, count: str) -> None:
-    """Wait for the start, open the file, and write exchanges to two sessions in turn, each reported when stored."""
+    """Wait for the start, open the file, and write exchanges to two sessions in turn, each reported when stored.
+
+    Before each it reads what an answer would be read from, as a bot does.
+    """
     print("ready", flush=True)
     input()
     with Store(path) as store:
         for number in range(int(count)):
-            store.add_exchange(SHARED if number % 2 else name, *exchange(name, number))
+            session = SHARED if number % 2 else name
+            with closing(store.newest(session)) as stored:
+                for _message in itertools.islice(stored, 100):
+                    pass
+            store.add_exchange(session, *exchange(name, number))
             os.write(1, b"stored\n")
 
 
