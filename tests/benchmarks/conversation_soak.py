@@ -27,12 +27,23 @@ from unittest import mock
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
-from lesson_code.conversation import FakeProvider, Store, StoredMessage, message_cost  # noqa: E402 - the path is set first
+from lesson_code.conversation import FakeProvider, Store, StoredMessage, StoreError, message_cost  # noqa: E402 - the path is set first
 from lesson_code.conversation.bot import Bot  # noqa: E402 - as above
 
 SHARED = "shared"
 KILLS_PER_FILE = 25
 SEED = 20261021
+
+# How a process is killed: from outside when it has reported so many exchanges, or when the file has grown by so many
+# bytes, or by itself at so many statements or instructions of SQLite's machine. Characters in each text, and the latest
+# moment of each kind: texts of the second size fill the log, so that it is written back to the file; those of the third
+# do not fit SQLite's cache, and take long enough to write that a kill falls into the middle.
+KINDS = ("report", "growth", "statement", "instruction")
+SIZES = {
+    100: (40, 100_000, 60, 3_000),
+    20_000: (40, 8_000_000, 60, 3_000),
+    1_500_000: (2, 10_000_000, 12, 200),
+}
 
 
 def main() -> int:
@@ -171,8 +182,13 @@ def killed(folder: Path, runs: int, faults: list[str]) -> Deaths:
         reported += said
         logs += Path(f"{path}-wal").exists() and Path(f"{path}-wal").stat().st_size > 0
 
-        with Store(path) as store:
-            found = exchanges_of(store.messages(SHARED), faults)
+        try:
+            with Store(path) as store:
+                found = exchanges_of(store.messages(SHARED), faults)
+        except StoreError as error:
+            faults.append(f"run {run}, {place}: it does not open again: {error}")
+            path.unlink()
+            continue
         opened += 1
         intact += is_intact(path)
         expected = [("killed", n) for n in range(len(found))]
@@ -188,19 +204,27 @@ def killed(folder: Path, runs: int, faults: list[str]) -> Deaths:
 def _kill_once(path: Path, run: int, first: int, faults: list[str]) -> tuple[str, int]:
     """Start a writer and kill it: say where, and how many exchanges it had reported."""
     chance = random.Random(f"{SEED} {run}")
-    size = chance.choice((0, 0, 20_000))  # large ones fill the log, so that it is written back
-    kind = ("from outside", "statement", "instruction")[run % 3]
-    after = chance.randrange(1, {"from outside": 40, "statement": 60, "instruction": 3_000}[kind])
+    kind = KINDS[run % len(KINDS)]
+    size = chance.choice([*SIZES])
+    after = chance.randrange(1, SIZES[size][run % len(KINDS)])
+    before = _bytes(path)
     with _child("until-killed", path, first, size, kind, after) as child:
         seen = []
-        if kind == "from outside":
+        if kind == "report":
             seen = [child.stdout.readline() for _ in range(after)]
+        while kind == "growth" and child.poll() is None and _bytes(path) < before + after:
+            pass
+        if kind in ("report", "growth"):
             child.kill()
         out, err = child.communicate()
-    place = err.decode()
     if child.returncode != -signal.SIGKILL:
-        faults.append(f"run {run}: it ended by itself: {place}")
-    return place if kind != "from outside" else kind, len(seen) + len(out.split())
+        faults.append(f"run {run}: it ended by itself: {err.decode()}")
+    return err.decode() or f"outside, by {kind}", len(seen) + out.count(b"\n")
+
+
+def _bytes(path: Path) -> int:
+    """The size of the file and its log together."""
+    return sum(part.stat().st_size for part in (path, Path(f"{path}-wal")) if part.exists())
 
 
 # The processes that write, and die.
