@@ -4,6 +4,7 @@ import doctest
 import sys
 import unicodedata
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from hypothesis import example, given, settings
@@ -80,14 +81,16 @@ def test_there_is_no_hole() -> None:
 
 def test_what_cannot_be_cut_is_refused() -> None:
     """A conversation with nothing to answer, or a budget below nothing, would give a window."""
-    with pytest.raises(ValueError, match=r"^the last message is from the assistant: there is nothing to answer; end "):
-        fit_window(chat("Hi", "Hello"), 100)
+    # 2 / 4 up + 4 = 5, 5 / 4 up + 4 = 6: together 11.
+    assert chat("Hi", "Hello") == fit_window(chat("Hi", "Hello"), 11)
+    with pytest.raises(ValueError, match=r"^the last message is from the assistant, and its question does not fit: "):
+        fit_window(chat("Hi", "Hello"), 10)
     with pytest.raises(ValueError, match=r"^the budget must be 0 or more tokens, not -1$"):
         fit_window(chat("Hi"), -1)
 
 
 @same_every_run
-@given(st.lists(st.text(max_size=40), max_size=15).filter(lambda texts: len(texts) % 2 == 1), st.integers(0, 150))
+@given(st.lists(st.text(max_size=40), min_size=1, max_size=15), st.integers(0, 150))
 def test_the_window_is_the_longest_end_that_fits(texts: list[str], budget: int) -> None:
     """The window would not be what trying all ends of the conversation gives."""
     messages = chat(*texts)
@@ -96,8 +99,26 @@ def test_the_window_is_the_longest_end_that_fits(texts: list[str], budget: int) 
     start = min(ends)
     start += start % 2  # an answer at the front goes
     before = [dict(message) for message in messages]
-    assert messages[start:] == fit_window(messages, budget)
+    if start == len(texts):
+        with pytest.raises(ValueError, match="its question does not fit"):
+            fit_window(messages, budget)
+    else:
+        assert messages[start:] == fit_window(messages, budget)
     assert before == messages
+
+
+def test_a_counter_of_ones_own_decides() -> None:
+    """The window would go on estimating when a real tokenizer is at hand."""
+    messages = chat("a b c", "d", "e f")  # by words: 3 + 4, 1 + 4, 2 + 4
+    assert messages == fit_window(messages, 18, lambda text: len(text.split()))
+    assert messages[2:] == fit_window(messages, 17, lambda text: len(text.split()))
+
+
+def test_a_content_that_is_no_text_is_refused() -> None:
+    """A list of parts would be charged by the number of its parts, a picture next to nothing."""
+    parts: Any = {"role": "user", "content": [{"type": "text", "text": "What is this?"}]}
+    with pytest.raises(TypeError, match=r"^the content of a message from the user is a list, not text$"):
+        fit_window([parts], 100)
 
 
 def test_no_more_is_read_than_one_that_does_not_fit() -> None:

@@ -5,7 +5,7 @@ tokens; how far such an estimate is off, and what to do about it, is on the page
 """
 
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from lesson_code.context_window import REPLY_ROLES, Message
 
@@ -31,13 +31,29 @@ def estimate_tokens(text: str) -> int:
     return max(1, -(-len(text) // CHARACTERS_PER_TOKEN))
 
 
-def message_cost(message: Message) -> int:
-    """Estimate what a message takes of the window: its text, and a little for itself.
+def message_cost(
+    message: Message, counter: Callable[[str], int] = estimate_tokens
+) -> int:
+    """Count what a message takes of the window: its text, and a little for itself.
+
+    Args:
+        message: The message; a content that is no text has a lesson of its own, the
+            one on window policies.
+        counter: Tokens of a text.
+
+    Raises:
+        TypeError: The content is not text.
 
     >>> message_cost({"role": "user", "content": "My cat is Biscuit."})  # 18 / 4, up
     9
     """
-    return estimate_tokens(message["content"]) + TOKENS_PER_MESSAGE
+    content = message["content"]
+    if not isinstance(content, str):
+        raise TypeError(
+            f"the content of a message from the {message['role']} is a "
+            f"{type(content).__name__}, not text"
+        )
+    return counter(content) + TOKENS_PER_MESSAGE
 
 
 def total_cost(messages: Iterable[Message]) -> int:
@@ -45,7 +61,11 @@ def total_cost(messages: Iterable[Message]) -> int:
     return sum(message_cost(message) for message in messages)
 
 
-def fit_window(messages: Sequence[Message], budget: int) -> list[Message]:
+def fit_window(
+    messages: Sequence[Message],
+    budget: int,
+    counter: Callable[[str], int] = estimate_tokens,
+) -> list[Message]:
     """Cut a conversation to its newest messages that fit a budget.
 
     The last message is always kept, even if it is over the budget by itself. What is
@@ -53,10 +73,12 @@ def fit_window(messages: Sequence[Message], budget: int) -> list[Message]:
 
     Args:
         messages: The conversation, oldest first; it is not changed.
-        budget: Estimated tokens that the messages may have together.
+        budget: Tokens that the messages may have together.
+        counter: Tokens of a text.
 
     Raises:
-        ValueError: The budget is negative, or the last message is a reply itself.
+        TypeError: A content is not text.
+        ValueError: The budget is negative, or all that fits are replies.
 
     >>> chat: list[Message] = [
     ...     {"role": "user", "content": "My name is Asha."},  # 4 + 4
@@ -66,37 +88,36 @@ def fit_window(messages: Sequence[Message], budget: int) -> list[Message]:
     >>> [len(fit_window(chat, budget)) for budget in (21, 20, 13, 0)]
     [3, 1, 1, 1]
     """
-    return newest_that_fit(reversed(messages), budget)
+    return newest_that_fit(reversed(messages), budget, counter)
 
 
-def newest_that_fit(newest_first: Iterable[Message], budget: int) -> list[Message]:
+def newest_that_fit(
+    newest_first: Iterable[Message],
+    budget: int,
+    counter: Callable[[str], int] = estimate_tokens,
+) -> list[Message]:
     """Do what `fit_window` does with messages that come newest first.
 
     It takes no more of them than it keeps, and the first that does not fit.
-
-    Raises:
-        ValueError: The budget is negative, or the newest message is a reply.
     """
     if budget < 0:
         raise ValueError(f"the budget must be 0 or more tokens, not {budget}")
     kept: list[Message] = []
     for message in newest_first:
-        budget -= message_cost(message)
+        budget -= message_cost(message, counter)
         if kept and budget < 0:
             break
         kept.append(message)
 
     # From here on oldest first, without replies that have lost their question.
     kept.reverse()
-    if kept and kept[-1]["role"] in REPLY_ROLES:
-        role = kept[-1]["role"]
+    questions = [at for at, m in enumerate(kept) if m["role"] not in REPLY_ROLES]
+    if kept and not questions:
         raise ValueError(
-            f"the last message is from the {role}: there is nothing to answer; "
-            "end with the user's message"
+            f"the last message is from the {kept[-1]['role']}, and its question does "
+            "not fit: there is nothing to answer; end with the user's message"
         )
-    while kept and kept[0]["role"] in REPLY_ROLES:
-        del kept[0]
-    return kept
+    return kept[questions[0] :] if questions else []
 
 
 def build_system(
