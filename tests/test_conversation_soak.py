@@ -20,9 +20,9 @@ from tests.benchmarks.conversation_soak import SHARED, exchange, exchanges_of, k
 def test_processes_that_write_at_once(tmp_path: Path) -> None:
     """An exchange would be lost, or torn apart by another, or a process fail because the file is busy."""
     faults: list[str] = []
-    crowd = together(tmp_path / "crowd.db", 3, 20, faults)
+    crowd = together(tmp_path / "crowd.db", 4, 40, faults)
     assert [] == faults
-    assert (3, 0, 3 * 20, 3 * 20, 3) == (crowd.processes, crowd.failed, crowd.reported, crowd.stored, crowd.in_order)
+    assert (4, 0, 4 * 40, 4 * 40, 4) == (crowd.processes, crowd.failed, crowd.reported, crowd.stored, crowd.in_order)
 
 
 def test_two_processes_that_open_a_new_file_at_once(tmp_path: Path) -> None:
@@ -37,11 +37,11 @@ def test_two_processes_that_open_a_new_file_at_once(tmp_path: Path) -> None:
 def test_processes_that_are_killed(tmp_path: Path) -> None:
     """A killed process would leave half an exchange or a broken file, or take back what it had reported as stored."""
     faults: list[str] = []
-    deaths = killed(tmp_path, 6, faults)
+    deaths = killed(tmp_path, 8, faults)
     assert [] == faults
-    assert (6, 6, 6) == (deaths.runs, deaths.opened, deaths.intact)
-    assert 6 == deaths.places.total()
-    assert 2 == deaths.places["from outside"]
+    assert (8, 8, 8) == (deaths.runs, deaths.opened, deaths.intact)
+    assert 8 == deaths.places.total()
+    assert (2, 2) == (deaths.places["outside, by report"], deaths.places["outside, by growth"])
 
 
 def test_rows_that_an_answer_reads() -> None:

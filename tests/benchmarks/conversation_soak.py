@@ -27,12 +27,23 @@ from unittest import mock
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
-from lesson_code.conversation import FakeProvider, Store, StoredMessage, message_cost  # noqa: E402 - the path is set first
+from lesson_code.conversation import FakeProvider, Store, StoredMessage, StoreError, message_cost  # noqa: E402 - the path is set first
 from lesson_code.conversation.bot import Bot  # noqa: E402 - as above
 
 SHARED = "shared"
 KILLS_PER_FILE = 25
 SEED = 20261021
+
+# How a process is killed: from outside when it has reported so many exchanges, or when the file has grown by so many
+# bytes, or by itself at so many statements or instructions of SQLite's machine. Characters in each text, and the latest
+# moment of each kind: texts of the second size fill the log, so that it is written back to the file; those of the third
+# do not fit SQLite's cache, and take long enough to write that a kill falls into the middle.
+KINDS = ("report", "growth", "statement", "instruction")
+SIZES = {
+    100: (40, 100_000, 60, 3_000),
+    20_000: (40, 8_000_000, 60, 3_000),
+    1_500_000: (2, 10_000_000, 12, 200),
+}
 
 
 def main() -> int:
@@ -109,11 +120,10 @@ def together(path: Path, processes: int, exchanges: int, faults: list[str]) -> C
     for child in children:
         child.stdout.readline()  # it has started, and waits
     for child in children:
-        child.stdin.write("go\n")
-        child.stdin.flush()
+        child.stdin.write(b"go\n")
     done = [child.communicate() for child in children]
     failed = [child for child, (_, err) in zip(children, done, strict=True) if child.returncode or err]
-    faults += [f"a writer failed: {err}" for _, err in done if err]
+    faults += [f"a writer failed: {err.decode()}" for _, err in done if err]
 
     with Store(path) as store:
         sessions = {name: exchanges_of(store.messages(name), faults) for name in [*names, SHARED]}
@@ -172,8 +182,13 @@ def killed(folder: Path, runs: int, faults: list[str]) -> Deaths:
         reported += said
         logs += Path(f"{path}-wal").exists() and Path(f"{path}-wal").stat().st_size > 0
 
-        with Store(path) as store:
-            found = exchanges_of(store.messages(SHARED), faults)
+        try:
+            with Store(path) as store:
+                found = exchanges_of(store.messages(SHARED), faults)
+        except StoreError as error:
+            faults.append(f"run {run}, {place}: it does not open again: {error}")
+            path.unlink()
+            continue
         opened += 1
         intact += is_intact(path)
         expected = [("killed", n) for n in range(len(found))]
@@ -189,41 +204,57 @@ def killed(folder: Path, runs: int, faults: list[str]) -> Deaths:
 def _kill_once(path: Path, run: int, first: int, faults: list[str]) -> tuple[str, int]:
     """Start a writer and kill it: say where, and how many exchanges it had reported."""
     chance = random.Random(f"{SEED} {run}")
-    size = chance.choice((0, 0, 20_000))  # large ones fill the log, so that it is written back
-    kind = ("from outside", "statement", "instruction")[run % 3]
-    after = chance.randrange(1, {"from outside": 40, "statement": 60, "instruction": 3_000}[kind])
+    kind = KINDS[run % len(KINDS)]
+    size = chance.choice([*SIZES])
+    after = chance.randrange(1, SIZES[size][run % len(KINDS)])
+    before = _bytes(path)
     with _child("until-killed", path, first, size, kind, after) as child:
         seen = []
-        if kind == "from outside":
+        if kind == "report":
             seen = [child.stdout.readline() for _ in range(after)]
+        while kind == "growth" and child.poll() is None and _bytes(path) < before + after:
+            pass
+        if kind in ("report", "growth"):
             child.kill()
-        out, place = child.communicate()
+        out, err = child.communicate()
     if child.returncode != -signal.SIGKILL:
-        faults.append(f"run {run}: it ended by itself: {place}")
-    return place if kind != "from outside" else kind, len(seen) + len(out.split())
+        faults.append(f"run {run}: it ended by itself: {err.decode()}")
+    return err.decode() or f"outside, by {kind}", len(seen) + out.count(b"\n")
+
+
+def _bytes(path: Path) -> int:
+    """The size of the file and its log together."""
+    return sum(part.stat().st_size for part in (path, Path(f"{path}-wal")) if part.exists())
 
 
 # The processes that write, and die.
 
 
-def _child(*arguments: object) -> subprocess.Popen[str]:
-    """Start this file as another process."""
+def _child(*arguments: object) -> subprocess.Popen[bytes]:
+    """Start this file as another process; its pipes have no buffer here, so that nothing said is overlooked."""
     return subprocess.Popen(
         [sys.executable, "-W", "error", __file__, "--child", *map(str, arguments)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        text=True,
+        bufsize=0,
     )
 
 
 def write(path: str, name: str, count: str) -> None:
-    """Wait for the start, open the file, and write exchanges to two sessions in turn, each reported when stored."""
+    """Wait for the start, open the file, and write exchanges to two sessions in turn, each reported when stored.
+
+    Before each it reads what an answer would be read from, as a bot does.
+    """
     print("ready", flush=True)
     input()
     with Store(path) as store:
         for number in range(int(count)):
-            store.add_exchange(SHARED if number % 2 else name, *exchange(name, number))
+            session = SHARED if number % 2 else name
+            with closing(store.newest(session)) as stored:
+                for _message in itertools.islice(stored, 100):
+                    pass
+            store.add_exchange(session, *exchange(name, number))
             os.write(1, b"stored\n")
 
 
