@@ -818,7 +818,7 @@ def recall(question: str, k: int, messages: list[Message]) -> list[Message]:
     counts = [word_counts(message["content"]) for message in past]
     weights = word_weights(counts)
     asked = tf_idf(word_counts(question), weights)
-    # Computed in another order, equal scores may differ in their last digits.
+    # Rounding errors, in the last digits, must not decide which of two equals is first.
     scores = [round(cosine(asked, tf_idf(n, weights)), 12) for n in counts]
     best = sorted(range(len(past)), key=lambda i: (scores[i], i), reverse=True)
     return [past[i] for i in best[:k] if scores[i] > 0]
