@@ -679,8 +679,9 @@ SECRET_KEY = re.compile(
     r"|(api|private|access|card|account|security|recovery)[\W_]*(key|number|code)"
     r"|(?<![a-z])(user|bank)?(pwd|pin|otp|cvv|cvc|ssn|iban)(code)?(?![a-z])"
 )
-# Between two groups of digits stand up to three signs; ー is a letter to Python.
-DIGIT_GROUPS = re.compile(r"\d+(?:[\W_ー]{1,3}\d+)*")
+# Up to three signs may stand between groups of digits. One more dash, that of Japanese
+# (U+30FC), is a letter to Python.
+DIGIT_GROUPS = re.compile(r"\d+(?:[\W_\u30fc]{1,3}\d+)*")
 
 
 class Facts:
