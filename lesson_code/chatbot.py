@@ -14,6 +14,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from copy import deepcopy
 from math import fsum, log, sqrt
 from pathlib import Path
 from typing import Any, TypeVar
@@ -79,7 +80,8 @@ class Chatbot:
         if not text.strip():
             raise ValueError("the question is empty")
         question: Message = {"role": "user", "content": text}
-        answer = self.llm([*self.messages, question])
+        # The model gets copies: what it does to them does not touch the chat.
+        answer = self.llm([message.copy() for message in [*self.messages, question]])
         if not isinstance(answer, str) or not answer.strip():
             raise ValueError(f"the model gave no answer, but {answer!r}")
         self.messages += [question, {"role": "assistant", "content": answer}]
@@ -102,6 +104,16 @@ def calls_sent(
     return calls
 
 
+def chat_after(
+    questions: list[str], system: str = "You are a helpful assistant."
+) -> list[Message]:
+    """Ask a chatbot some questions, and return all that it then has in memory."""
+    bot = Chatbot(system)
+    for question in questions:
+        bot.send(question)
+    return bot.messages
+
+
 # A real model in place of the stand-in.
 
 
@@ -117,12 +129,18 @@ def for_anthropic(messages: list[Message]) -> tuple[str, list[Message]]:
 
     Raises:
         ValueError: No message is left, the first of them is no question, or one has
-            neither the role user nor assistant.
+            neither the role user nor assistant, or tool calls, or no text.
 
     >>> for_anthropic([{"role": "system", "content": "Be brief."},
     ...                {"role": "user", "content": "Hi"}])
     ('Be brief.', [{'role': 'user', 'content': 'Hi'}])
     """
+    for index, message in enumerate(messages):
+        if message.get("tool_calls") or not isinstance(message["content"], str):
+            raise ValueError(
+                f"message {index} cannot be sent: Anthropic's API takes tool calls "
+                "and contents without text in another form"
+            )
     system = [m["content"] for m in messages if m["role"] in SYSTEM_ROLES]
     rest = [m for m in messages if m["role"] not in SYSTEM_ROLES]
     for message in rest:
@@ -135,7 +153,7 @@ def for_anthropic(messages: list[Message]) -> tuple[str, list[Message]]:
         raise ValueError(
             "the chat must begin with a question, after the system message"
         )
-    return "\n\n".join(system), rest
+    return "\n\n".join(text for text in system if text.strip()), rest
 
 
 # Reasons to stop that leave no answer, or only a part of one.
@@ -146,6 +164,7 @@ CUT_SHORT = (
     "content_filter",
     "refusal",
     "tool_calls",
+    "function_call",
     "tool_use",
     "pause_turn",
 )
@@ -165,10 +184,15 @@ def chat_completions(client: Any, model: str) -> LLM:
 
     def llm(messages: list[Message]) -> str:
         completion = client.chat.completions.create(model=model, messages=messages)
-        choices = getattr(completion, "choices", None)
-        if not choices:
-            raise ValueError(f"the provider sent no answer, but {completion!r}")
-        return _whole(choices[0].message.content, choices[0].finish_reason)
+        try:
+            choice = completion.choices[0]
+            said, reason = choice.message, choice.finish_reason
+            other = said.refusal or said.tool_calls or said.function_call
+            return _whole(said.content, reason, other)
+        except (AttributeError, TypeError, LookupError):
+            raise ValueError(
+                f"the provider sent no answer, but {completion!r}"
+            ) from None
 
     return llm
 
@@ -192,21 +216,29 @@ def anthropic_messages(client: Any, model: str, max_tokens: int = 1024) -> LLM:
         answer = client.messages.create(
             model=model, max_tokens=max_tokens, messages=rest, **orders
         )
-        blocks = getattr(answer, "content", None)
-        if not isinstance(blocks, list):
-            raise ValueError(f"the provider sent no answer, but {answer!r}")
-        text = "".join(block.text for block in blocks if block.type == "text")
-        return _whole(text, answer.stop_reason)
+        try:
+            text = "".join(part.text for part in answer.content if part.type == "text")
+            calls = [part for part in answer.content if part.type == "tool_use"]
+            return _whole(text, answer.stop_reason, calls)
+        except (AttributeError, TypeError):
+            raise ValueError(f"the provider sent no answer, but {answer!r}") from None
 
     return llm
 
 
-def _whole(text: str | None, reason: str | None) -> str:
-    """Return an answer, if it is one and all of it."""
-    if reason in CUT_SHORT or not text:
+def _whole(text: object, reason: object, other: object) -> str:
+    """Return an answer, if it is one and all of it.
+
+    Args:
+        text: What the model wrote.
+        reason: Why it stopped.
+        other: What came beside the text and makes it no answer: a refusal, or calls.
+    """
+    text = text if isinstance(text, str) else ""
+    if reason in CUT_SHORT or other or not text:
         raise ValueError(
             f"the model gave no whole answer: it stopped with {reason!r} "
-            f"after {len(text or '')} characters"
+            f"after {len(text)} characters" + (f", beside {other!r}" if other else "")
         )
     return text
 
@@ -304,8 +336,14 @@ def _newest_that_fit(
     counter: Callable[[str], int],
 ) -> list[AnyMessage]:
     """Join the newest parts that fit beside what is pinned; at least one must."""
-    sizes = [chat_tokens(part, counter) for part in parts]
-    room = budget - chat_tokens(pinned, counter)
+    # Count from the first message on, so that an error names its place in the chat.
+    place, sizes = 0, []
+    for part in [pinned, *parts]:
+        sizes.append(sum(counter(_text(place + i, m)) for i, m in enumerate(part)))
+        place += len(part)
+    room = budget - sizes.pop(0)
+
+    # Take parts from the newest on, as long as they fit.
     first = len(parts)
     while first > 0 and sizes[first - 1] <= room:
         first -= 1
@@ -393,11 +431,13 @@ def compress(
         chat as it was where nothing is older than those.
 
     Raises:
+        TypeError: The content of an opening system message is no text.
         ValueError: `keep_recent` is below 1, or the summary came back empty.
     """
     if keep_recent < 1:
         raise ValueError(f"keep_recent must be 1 or more, not {keep_recent}")
     pinned, rest = _split_system(messages)
+    orders, earlier = _split_summary(pinned)
     turns = split_turns(rest)
 
     # Take turns from the newest on until there are enough messages.
@@ -407,17 +447,31 @@ def compress(
     if not turns:
         return list(messages)
 
-    orders = [m for m in pinned if not m["content"].startswith(SUMMARY)]
-    earlier = [
-        m["content"].removeprefix(SUMMARY)
-        for m in pinned
-        if m["content"].startswith(SUMMARY)
-    ]
     older = [message for turn in turns for message in turn]
-    text = summarise(" ".join(earlier), older)
-    if not text.strip():
-        raise ValueError("the summary is empty, so the older messages are kept")
+    text = summarise(earlier, older)
+    if not isinstance(text, str) or not text.strip():
+        raise ValueError(
+            f"the summary is {text!r}, no text, so the older messages are kept"
+        )
     return [*orders, {"role": "system", "content": SUMMARY + text}, *recent]
+
+
+def _split_summary(pinned: list[Message]) -> tuple[list[Message], str]:
+    """Split opening system messages into standing orders and the earlier summary."""
+    orders: list[Message] = []
+    earlier: list[str] = []
+    for index, message in enumerate(pinned):
+        content = message["content"]
+        if not isinstance(content, str):
+            raise TypeError(
+                f"message {index}: the content of a system message is a text, "
+                f"not a {type(content).__name__}"
+            )
+        if content.startswith(SUMMARY):
+            earlier.append(content.removeprefix(SUMMARY))
+        else:
+            orders.append(message)
+    return orders, " ".join(earlier)
 
 
 def compress_when_full(
@@ -474,7 +528,10 @@ def compress_what_would_drop(
     room: int,
     summarise: Summarise = stand_in_summary,
 ) -> list[Message]:
-    """Summarise only when trimming would drop something, and only what it would drop.
+    """Summarise only when the chat is over its budget, and only what has to go.
+
+    What has to go is what trimming to the budget less the room for the summary would
+    drop. An earlier summary is not charged there: the new one takes its place.
 
     Args:
         messages: The chat, oldest first; it is not changed.
@@ -483,14 +540,22 @@ def compress_what_would_drop(
         summarise: Makes a summary from the earlier one and the messages since.
 
     Raises:
-        ValueError: The newest turn does not fit, or the summary not into its room.
+        TypeError: A content is neither text nor None, or None in a system message.
+        ValueError: The newest turn does not fit, the earlier summary has outgrown its
+            room, or the new one is too long.
     """
     if chat_tokens(messages) <= budget:
         return list(messages)
-    orders, _ = _split_system(messages)
-    kept = len(trim_turns(messages, budget - room)) - len(orders)
+    pinned, rest = _split_system(messages)
+    orders, _ = _split_summary(pinned)
+    kept = len(trim_turns(orders + rest, budget - room)) - len(orders)
+    if kept == len(rest):
+        raise ValueError(
+            f"the earlier summary is longer than its room of {room} tokens: "
+            "give it more"
+        )
     shorter = compress(messages, kept, summarise)
-    # The earlier summary gave its place to the new one, so only now is all known.
+    # How long the new summary is, we know only now.
     if chat_tokens(shorter) > budget:
         raise ValueError(
             f"with the summary the chat needs {chat_tokens(shorter)} tokens, "
@@ -513,9 +578,12 @@ def chat_path(folder: Path, session_id: str) -> Path:
     Two different ids never share a file, not even where upper and lower case do.
 
     Raises:
+        TypeError: The id is no text.
         ValueError: The id is not made of 1 to 64 of a-z, 0-9, - and _ with a letter or
             digit first, or it is what Windows calls a device.
     """
+    if not isinstance(session_id, str):
+        raise TypeError(f"a session id is a text, not a {type(session_id).__name__}")
     if not SESSION_ID.fullmatch(session_id) or session_id in DEVICES:
         raise ValueError(
             f"the session id {session_id[:80]!r} is not allowed: take 1 to 64 of a-z, "
@@ -527,25 +595,37 @@ def chat_path(folder: Path, session_id: str) -> Path:
 def save_chat(folder: Path, session_id: str, messages: list[Message]) -> None:
     """Save a chat so that a crash leaves the old file or the new one, never half.
 
+    Where the program is killed, the new file may lie beside the old one, whole or in
+    part, as `.ID.*.part`. Nothing reads it; who deletes a chat deletes that too.
+
     Args:
         folder: Where the chats are kept; it is made if need be.
         session_id: Which conversation.
         messages: The whole chat.
 
     Raises:
-        ValueError: The id is not allowed, a message has no role and content, or the
-            file that is there is corrupt: it is left for somebody to look at.
+        TypeError: The id is no text, or a part of a message cannot be written as JSON.
+        ValueError: The id is not allowed, a message has no role and content or would
+            come back changed, or the file that is there is corrupt: it is left for
+            somebody to look at.
         OSError: The disk is full, or writing is not allowed.
     """
     path = chat_path(folder, session_id)
     _check_messages(messages, "this chat cannot be saved")
     text = json.dumps(messages)
-    if path.exists():
+    for index, (message, back) in enumerate(
+        zip(messages, json.loads(text), strict=True)
+    ):
+        if message != back:
+            raise ValueError(
+                f"this chat cannot be saved: message {index} would come back changed"
+            )
+    with suppress(FileNotFoundError):
         load_chat(folder, session_id)
 
     # Write beside the file, and let one rename put the new in place of the old.
     folder.mkdir(parents=True, exist_ok=True)
-    handle, part = tempfile.mkstemp(".part", f".{session_id}-", folder)
+    handle, part = tempfile.mkstemp(".part", f".{session_id}.", folder)
     try:
         with open(handle, "w", encoding="utf-8") as file:
             file.write(text)
@@ -563,6 +643,7 @@ def load_chat(folder: Path, session_id: str) -> list[Message]:
 
     Raises:
         FileNotFoundError: No such conversation was saved.
+        TypeError: The id is no text.
         ValueError: The id is not allowed, or the file is corrupt.
     """
     path = chat_path(folder, session_id)
@@ -593,11 +674,14 @@ LONGEST_FACT = 200
 
 # What a key must not be called: it would be put before the model at every turn.
 SECRET_KEY = re.compile(
-    r"passw|passphrase|passcode|secret(?!ar)|token|credential|social\W*security"
-    r"|(api|private|access|card|account)[\W_]*(key|number|code)"
-    r"|(?<![a-z])(pwd|pin|otp|cvv|cvc|ssn|iban)(?![a-z])"
+    r"passw|pass[\W_]*(word|phrase|code|key)|secret(?!ar)|token|credential"
+    r"|social[\W_]*security|(credit|debit)[\W_]*card"
+    r"|(api|private|access|card|account|security|recovery)[\W_]*(key|number|code)"
+    r"|(?<![a-z])(user|bank)?(pwd|pin|otp|cvv|cvc|ssn|iban)(code)?(?![a-z])"
 )
-DIGIT_GROUPS = re.compile(r"\d+(?:[\s‐-―−-]+\d+)*")
+# Up to three signs may stand between groups of digits. One more dash, that of Japanese
+# (U+30FC), is a letter to Python.
+DIGIT_GROUPS = re.compile(r"\d+(?:[\W_\u30fc]{1,3}\d+)*")
 
 
 class Facts:
@@ -610,30 +694,35 @@ class Facts:
     """
 
     def __init__(self) -> None:
-        self._facts: dict[str, str] = {}
+        # The key as the checks see it, then key and value as they are shown.
+        self._facts: dict[str, tuple[str, str]] = {}
 
     def remember(self, key: str, value: str) -> None:
         """Keep a fact, in place of an older one with that key.
 
         Raises:
+            TypeError: Key or value is no text.
             ValueError: Key or value is empty or too long, or looks like a secret.
         """
+        for name, text in (("key", key), ("value", value)):
+            if not isinstance(text, str):
+                raise TypeError(f"a {name} is a text, not a {type(text).__name__}")
         key, value = _one_line(key).lower(), _one_line(value)
         for name, text in (("key", key), ("value", value)):
             if not text or len(text) > LONGEST_FACT:
                 raise ValueError(
                     f"a {name} has 1 to {LONGEST_FACT} characters, not {len(text)}"
                 )
-        if SECRET_KEY.search(key):
+        if SECRET_KEY.search(_plain(key)):
             raise ValueError(f"{key!r} is not kept: it is called like a secret")
-        if _has_card_number(key) or _has_card_number(value):
+        if _has_card_number(_plain(key)) or _has_card_number(_plain(value)):
             # The message does not repeat it: messages end up in logs.
             raise ValueError("this is not kept: it holds what looks like a card number")
-        self._facts[key] = value
+        self._facts[_plain(key)] = (key, value)
 
     def show(self) -> dict[str, str]:
         """Return all that is kept, sorted by key: the user may see it."""
-        return dict(sorted(self._facts.items()))
+        return dict(sorted(self._facts.values()))
 
     def forget(self, key: str) -> None:
         """Delete a fact.
@@ -641,7 +730,7 @@ class Facts:
         Raises:
             KeyError: There is no such fact.
         """
-        del self._facts[_one_line(key).lower()]
+        del self._facts[_plain(key)]
 
     def about(self, question: str) -> dict[str, str]:
         """Return the facts that a question asks for: a word of the key is in it."""
@@ -683,7 +772,7 @@ def is_luhn_valid(digits: str) -> bool:
 
 
 def _has_card_number(text: str) -> bool:
-    """Look for 13 to 19 digits that pass, also in groups with spaces or dashes."""
+    """Look for 13 to 19 digits that pass, also in groups with other signs between."""
     for run in DIGIT_GROUPS.findall(text):
         groups = re.findall(r"\d+", run)
         for first in range(len(groups)):
@@ -695,8 +784,15 @@ def _has_card_number(text: str) -> bool:
 
 
 def _one_line(text: str) -> str:
-    """Put a text on one line, and write look-alike characters the plain way."""
-    return " ".join(unicodedata.normalize("NFKC", text).split())
+    """Put a text on one line, with "?" for half a character: that has no bytes."""
+    return " ".join(text.encode("utf-8", "replace").decode("utf-8").split())
+
+
+def _plain(text: str) -> str:
+    """Write a text as the checks want it: no look-alikes, capitals, hidden signs."""
+    alike = unicodedata.normalize("NFKC", text)
+    seen = "".join(sign for sign in alike if unicodedata.category(sign) != "Cf")
+    return _one_line(seen).lower()
 
 
 # Semantic retrieval.
@@ -723,7 +819,8 @@ def recall(question: str, k: int, messages: list[Message]) -> list[Message]:
     counts = [word_counts(message["content"]) for message in past]
     weights = word_weights(counts)
     asked = tf_idf(word_counts(question), weights)
-    scores = [cosine(asked, tf_idf(count, weights)) for count in counts]
+    # Rounding errors, in the last digits, must not decide which of two equals is first.
+    scores = [round(cosine(asked, tf_idf(n, weights)), 12) for n in counts]
     best = sorted(range(len(past)), key=lambda i: (scores[i], i), reverse=True)
     return [past[i] for i in best[:k] if scores[i] > 0]
 
@@ -744,16 +841,31 @@ def tf_idf(count: Counter[str], weights: dict[str, float]) -> dict[str, float]:
     return {word: n * weights[word] for word, n in count.items() if word in weights}
 
 
+def length(vector: dict[str, float]) -> float:
+    """Return the length of a vector, by Pythagoras.
+
+    >>> length({"tea": 3.0, "cup": 4.0})
+    5.0
+    """
+    return sqrt(fsum(x * x for x in vector.values()))
+
+
+def vector_lengths(messages: list[Message]) -> list[float]:
+    """Return how long the vectors of some messages are, as `recall` has them."""
+    counts = [word_counts(message["content"]) for message in messages]
+    weights = word_weights(counts)
+    return [length(tf_idf(count, weights)) for count in counts]
+
+
 def cosine(a: dict[str, float], b: dict[str, float]) -> float:
     """Return the cosine of the angle between two vectors, 0 if one has no length.
 
     >>> cosine({"tea": 3.0, "cup": 4.0}, {"tea": 1.0})
     0.6
     """
-    length = sqrt(fsum(x * x for x in a.values()) * fsum(x * x for x in b.values()))
-    return (
-        fsum(a[word] * b[word] for word in a if word in b) / length if length else 0.0
-    )
+    lengths = length(a) * length(b)
+    shared = fsum(a[word] * b[word] for word in a if word in b)
+    return shared / lengths if lengths else 0.0
 
 
 # The model calls a tool.
@@ -808,12 +920,15 @@ def send_with_tools(
 
     Raises:
         RuntimeError: The model still asks for tools after that many calls.
+        ValueError: The question is empty, or an answer is no message.
     """
+    if not text.strip():
+        raise ValueError("the question is empty")
     chat = [*messages, {"role": "user", "content": text}]
     for _ in range(most_calls):
-        answer = model(chat)
+        answer = model(deepcopy(chat))
+        calls = _calls_in(answer)
         chat.append(answer)
-        calls = answer.get("tool_calls")
         if not calls:
             return chat
         # Each call gets its result, or the provider refuses the chat.
@@ -824,22 +939,40 @@ def send_with_tools(
     raise RuntimeError(f"after {most_calls} calls the model still asks for tools")
 
 
+def _calls_in(answer: Any) -> list[dict[str, Any]]:
+    """Return the tool calls of a message, and complain of what is no message."""
+    fields = answer if isinstance(answer, dict) else {}
+    content, calls = fields.get("content"), fields.get("tool_calls") or []
+    is_message = (
+        fields.get("role") == "assistant"
+        and isinstance(content, str | None)
+        and isinstance(calls, list)
+        # Without an id a call cannot be answered: its result would name nothing.
+        and all(isinstance(c, dict) and isinstance(c.get("id"), str) for c in calls)
+        and (calls or (content or "").strip())
+    )
+    if not is_message:
+        raise ValueError(f"the model gave no message that can be kept, but {answer!r}")
+    return calls
+
+
 def run_tool(call: dict[str, Any], facts: Facts) -> str:
     """Run a call of the `remember` tool, and tell the model how it went.
 
     What the model sends is data from outside, and a refusal is an answer too.
     """
-    name = call["function"]["name"]
-    if name != "remember":
-        return f"There is no tool called {name}."
     try:
-        arguments = json.loads(call["function"]["arguments"])
+        function = call["function"]
+        if function["name"] != "remember":
+            # Whatever it is called, the answer stays short and can be sent.
+            return f"Not remembered: there is no tool called {function['name']!r:.80}."
+        arguments = json.loads(function["arguments"])
         facts.remember(arguments["key"], arguments["value"])
-    except (TypeError, KeyError, json.JSONDecodeError):
+    except (TypeError, KeyError, json.JSONDecodeError, RecursionError):
         return "Not remembered: the tool needs a key and a value, both texts."
     except ValueError as error:
         return f"Not remembered: {error}."
-    return f"Remembered: {arguments['key']}."
+    return f"Remembered: {_one_line(arguments['key'])}."
 
 
 # The chats that the lesson works through.

@@ -154,11 +154,19 @@ def test_a_provider_that_never_answers(provider: str) -> None:
         (Fault(body="{}"), ValueError),
         (Fault(body='{"choices": [], "content": null}'), ValueError),
         (Fault(body="[]"), ValueError),
+        (Fault(body='{"choices": [{}], "content": [{}]}'), ValueError),
+        (Fault(body='{"choices": [null], "content": [null]}'), ValueError),
+        (Fault(body='{"choices": {"0": 1}, "content": {"0": 1}}'), ValueError),
+        (Fault(body='{"choices": [{"message": null}], "content": [{"type": "text", "text": null}]}'), ValueError),
+        (Fault(body='{"choices": [{"message": "Hi"}], "content": [{"type": "text"}]}'), ValueError),
     ],
 )
 def test_a_body_that_is_no_answer(provider: str, fault: Fault, error: type[Exception]) -> None:
     """Whatever a broken gateway sends would become a part of the chat."""
-    fails(provider, fault, error, "no answer|JSON|Expecting")
+    fails(provider, fault, error, "no answer|no whole answer|JSON|Expecting")
+
+
+CALL: dict[str, Any] = {"id": "1", "type": "function", "function": {"name": "remember", "arguments": "{}"}}
 
 
 @pytest.mark.parametrize(
@@ -169,6 +177,15 @@ def test_a_body_that_is_no_answer(provider: str, fault: Fault, error: type[Excep
         ({"content": "Half an ans"}, "length", f"stopped with 'length' after {len('Half an ans')} characters"),
         ({"content": ""}, "content_filter", "stopped with 'content_filter'"),
         ({"content": ""}, "stop", "stopped with 'stop'"),
+        ({"content": [{"type": "text", "text": "Hi"}]}, "stop", "stopped with 'stop' after 0 characters"),
+        (
+            {"content": None, "function_call": {"name": "f", "arguments": ""}},
+            "function_call",
+            "stopped with 'function_",
+        ),
+        ({"content": "I will not.", "refusal": "No."}, "stop", "stopped with 'stop' after 11 characters, beside 'No.'"),
+        ({"content": "Let me see.", "tool_calls": [CALL]}, "stop", "stopped with 'stop' after 11 characters, beside "),
+        ({"content": "Hm.", "function_call": CALL["function"]}, "stop", "stopped with 'stop' after 3 char.*, beside "),
     ],
 )
 def test_chat_completions_without_a_whole_answer(message: dict[str, Any], reason: str, complaint: str) -> None:
@@ -186,6 +203,10 @@ def test_chat_completions_without_a_whole_answer(message: dict[str, Any], reason
         ([{"type": "text", "text": "Half an ans"}], "model_context_window_exceeded"),
         ([{"type": "tool_use", "id": "1", "name": "remember", "input": {}}], "tool_use"),
         ([{"type": "text", "text": "Let me see."}], "pause_turn"),
+        (
+            [{"type": "text", "text": "Hm."}, {"type": "tool_use", "id": "1", "name": "remember", "input": {}}],
+            "end_turn",
+        ),
     ],
 )
 def test_anthropic_without_a_whole_answer(content: list[dict[str, Any]], reason: str) -> None:

@@ -164,6 +164,12 @@ def test_a_process_that_dies_at_a_step(step: str, tmp_path: Path) -> None:
     died = subprocess.run([sys.executable, "-c", CRASH, step, tmp_path], cwd=root, capture_output=True, check=False)
     assert (9, b"") == (died.returncode, died.stderr)
     assert OLD == load_chat(tmp_path, "asha")
+    # What is left is found by its name, which belongs to this session alone; the page says so.
+    left = [path for path in tmp_path.iterdir() if path.name != "asha.json"]
+    assert left == list(tmp_path.glob(".asha.*.part"))
+    assert len(left) == (step not in ("mkdir", "mkstemp"))
+    if step in ("fsync", "replace"):
+        assert NEW == json.loads(left[0].read_text("utf-8"))
     save_chat(tmp_path, "asha", NEW)
     assert NEW == load_chat(tmp_path, "asha")
 
@@ -208,6 +214,37 @@ def test_what_is_no_json_is_not_saved(tmp_path: Path) -> None:
     with pytest.raises(TypeError, match="not JSON serializable"):
         save_chat(tmp_path / "new", "asha", [{"role": "user", "content": "Hi", "extra": {1}}])  # type: ignore[typeddict-unknown-key] # the wrong type is the case
     assert [] == list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"role": "user", "content": "Hi", "seen": {1: 2}},
+        {"role": "user", "content": "Hi", "seen": (1, 2)},
+        {"role": "user", "content": "Hi", "seen": float("nan")},
+    ],
+)
+def test_what_would_come_back_changed_is_not_saved(message: Any, tmp_path: Path) -> None:
+    """JSON knows neither keys that are no texts nor tuples: the chat would come back as another."""
+    save_chat(tmp_path, "asha", OLD)
+    with pytest.raises(ValueError, match=r"^this chat cannot be saved: message 1 would come back changed$"):
+        save_chat(tmp_path, "asha", [OLD[0], message])
+    assert OLD == load_chat(tmp_path, "asha")
+
+
+def test_a_file_that_is_deleted_in_the_middle_of_a_save(tmp_path: Path) -> None:
+    """A save would fail because somebody deleted the old conversation at that moment."""
+    save_chat(tmp_path, "asha", OLD)
+    read_text = Path.read_text
+
+    def delete_and_read(path: Path, **options: Any) -> str:
+        path.unlink()
+        return read_text(path, **options)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Path, "read_text", delete_and_read)
+        save_chat(tmp_path, "asha", NEW)
+    assert NEW == load_chat(tmp_path, "asha")
 
 
 # Corrupt files.
@@ -325,6 +362,13 @@ def test_a_hostile_id_is_refused(session_id: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"^the session id .* is not allowed: "):
         load_chat(folder, session_id)
     assert [] == list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("session_id", [None, b"a", 5])
+def test_an_id_that_is_no_text(session_id: Any) -> None:
+    """A slip in the app would be reported as one in a pattern."""
+    with pytest.raises(TypeError, match=r"^a session id is a text, not a (NoneType|bytes|int)$"):
+        chat_path(Path("chats"), session_id)
 
 
 def test_the_complaint_is_short() -> None:
