@@ -38,7 +38,8 @@ AgentMessage: TypeAlias = Mapping[str, Any]
 MEDIA_TOKENS = 1_000
 
 # What stands for the messages that were left out. Its text is always the same, so that
-# it always costs the same. A user message is accepted in every place.
+# it always costs the same. A user may speak twice in a row: neither provider below
+# refuses the marker where the window puts it.
 MARKER: AgentMessage = {"role": "user", "content": "[Earlier messages left out.]"}
 
 
@@ -232,8 +233,10 @@ def task_window(
 ) -> list[AgentMessage]:
     """Cut an agent's conversation: keep its orders, its question and its newest groups.
 
-    A group is a call with all its results, or any other message. `MARKER` stands where
-    groups are missing. What fits as it is comes back as it is.
+    A group is a call with all its results, or any other message. The question is the
+    newest message of a user that is neither the marker nor holds a result. `MARKER`
+    stands behind the newest message that is missing, or in front of the group around
+    it. Results without a call and older markers go. What fits as it is comes back.
 
     Args:
         messages: The conversation, oldest first; it is not changed.
@@ -245,12 +248,13 @@ def task_window(
     Raises:
         TypeError: A message has another shape, or a number is not whole.
         ValueError: The system messages that open the conversation, the question, the
-            marker and the last group behind the question do not fit, or a number is
-            negative.
+            marker and the last group behind the question do not fit, nothing but
+            system messages would be left, or a number is negative.
     """
     check_whole("limit", limit)
     costs = _costs(messages, counter, per_message, media)
-    if sum(costs) <= limit:
+    least = sum(costs)
+    if least <= limit:
         return messages[:]
 
     # What always stays: system messages that open it, the question, the newest step.
@@ -260,27 +264,41 @@ def task_window(
     if groups and groups[-1][-1] > max(question, default=-1):
         first -= 1
     kept = [*range(pinned), *question, *chain(*groups[first:])]
-    room = limit - message_cost(MARKER, counter, per_message, media)
-    room -= sum(costs[index] for index in kept)
-    if room < 0:
+    needed = message_cost(MARKER, counter, per_message, media)
+    needed += sum(costs[index] for index in kept)
+    if len(kept) > pinned:
+        least = min(least, needed)
+    if limit < least:
         raise ValueError(
-            f"system messages, question, marker and last step need {limit - room} "
-            f"tokens, the limit is {limit}"
+            "system messages, question and last step, with a marker for any gap, need "
+            f"{least} tokens, the limit is {limit}"
         )
 
     # Walk from newest to oldest, and stop where a group does not fit: no holes.
+    room = limit - needed
     while first > 0 and (size := sum(costs[i] for i in groups[first - 1])) <= room:
         first -= 1
         room -= size
         kept += groups[first]
 
-    # The gap ends behind the question, or behind the pinned messages.
-    gap = pinned
-    if question and first > 0 and groups[first - 1][-1] > question[0]:
-        gap = question[0] + 1
+    gap = _gap(messages, kept, groups[first:])
     kept.sort()
     before = [messages[index] for index in kept if index < gap]
     return [*before, MARKER, *(messages[index] for index in kept if index >= gap)]
+
+
+def _gap(messages: list[AgentMessage], kept: list[int], groups: list[list[int]]) -> int:
+    """Find the place that the marker goes in front of."""
+    # Behind the newest that is missing; an old marker counts if nothing else is.
+    missing = sorted(set(range(len(messages))).difference(kept))
+    real = [index for index in missing if messages[index] != MARKER]
+    gap = real[-1] + 1 if real else missing[0]
+
+    # Never inside a group: then it goes in front of it.
+    for group in reversed(groups):
+        if group[0] < gap <= group[-1]:
+            gap = group[0]
+    return gap
 
 
 def _pinned(messages: list[AgentMessage]) -> int:
