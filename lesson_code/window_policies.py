@@ -37,14 +37,18 @@ AgentMessage: TypeAlias = Mapping[str, Any]
 # pixels, seconds or pages, each in their own way. Look yours up.
 MEDIA_TOKENS = 1_000
 
+# A message with one of these roles is a result; the second is the older form.
+RESULT_ROLES = ("tool", "function")
+
 # What stands for the messages that were left out. Its text is always the same, so that
-# it always costs the same. A user message is accepted in every place.
+# it always costs the same. A user may speak twice in a row: neither provider below
+# refuses the marker where the window puts it.
 MARKER: AgentMessage = {"role": "user", "content": "[Earlier messages left out.]"}
 
 
 # What a message costs.
 
-# The parts of a content that are text, and the key that holds it. Others are media.
+# The parts of a content that are text, and the key that holds it.
 TEXT_PARTS = {
     "text": "text",
     "input_text": "text",
@@ -65,8 +69,9 @@ def message_cost(
     Args:
         message: The message.
         counter: Tokens of a text.
-        per_message: Tokens that a message costs besides: role, name, ids and framing.
-        media: Tokens of a picture, a sound or a file, however long its data is.
+        per_message: Tokens that a message costs besides: roles, names, ids, titles.
+        media: Tokens of a picture, a sound, a file or a part of an unknown kind,
+            however long its data is.
 
     Raises:
         TypeError: The message has another shape, or a number is not whole.
@@ -100,19 +105,33 @@ def _checked(messages: list[AgentMessage]) -> list[list[str | None]]:
     """Return the pieces of each message, once all are known to have the right shape."""
     if not isinstance(messages, list):
         raise TypeError(f"messages is a {type(messages).__name__}, not a list")
-    return [list(_pieces(f"message {i}", each)) for i, each in enumerate(messages)]
+    pieces = []
+    for index, message in enumerate(messages):
+        pieces.append(list(_pieces(f"message {index}", message)))
+        for each in chain(_call_ids(message), _answered_ids(message)):
+            if each is not None:
+                _check_kind(f"message {index}: the id of a call", each, str)
+    return pieces
 
 
 def _pieces(where: str, message: AgentMessage) -> Iterator[str | None]:
     """Yield the texts of a message, and None for each picture, sound or file."""
     role = message.get("role") if isinstance(message, Mapping) else None
-    _check_text(f"{where}: role", role)
+    _check_kind(f"{where}: role", role, str)
     yield from _content_pieces(where, message.get("content"))
-    for call in message.get("tool_calls") or []:
-        function = call.get("function") if isinstance(call, Mapping) else None
-        if not isinstance(function, Mapping):
-            raise TypeError(f"{where}: a tool call has no function")
-        yield from _call_pieces(where, function.get("name"), function.get("arguments"))
+    if message.get("refusal") is not None:
+        _check_kind(f"{where}: refusal", message["refusal"], str)
+        yield message["refusal"]
+
+    # Calls, and the call of the older form.
+    calls = message.get("tool_calls") or []
+    _check_kind(f"{where}: tool_calls", calls, list)
+    for call in calls:
+        _check_kind(f"{where}: a call", call, Mapping)
+        kind = "custom" if call.get("type") == "custom" else "function"
+        yield from _call_pieces(where, call.get(kind))
+    if message.get("function_call") is not None:
+        yield from _call_pieces(where, message["function_call"])
 
 
 def _content_pieces(where: str, content: Any) -> Iterator[str | None]:
@@ -132,31 +151,49 @@ def _part_pieces(where: str, part: Any) -> Iterator[str | None]:
     if not isinstance(part, Mapping):
         raise TypeError(f"{where}: it is a {type(part).__name__}, not a part")
     kind = part.get("type", "text")
+    _check_kind(f"{where}: type", kind, str)
     if kind in TEXT_PARTS:
-        _check_text(f"{where}: {TEXT_PARTS[kind]}", part.get(TEXT_PARTS[kind]))
+        _check_kind(f"{where}: {TEXT_PARTS[kind]}", part.get(TEXT_PARTS[kind]), str)
         yield part[TEXT_PARTS[kind]]
     elif kind == "tool_use":
-        yield from _call_pieces(where, part.get("name"), part.get("input"))
-    elif kind == "tool_result":
+        yield from _call_pieces(where, part)
+    elif kind in ("tool_result", "search_result"):
         yield from _content_pieces(where, part.get("content"))
+    elif kind == "document":
+        yield from _document_pieces(where, part.get("source"))
     else:
         yield None
 
 
-def _call_pieces(where: str, name: Any, arguments: Any) -> Iterator[str]:
+def _document_pieces(where: str, source: Any) -> Iterator[str | None]:
+    """Yield the texts of a document's source: plain text, parts, or a file."""
+    kind = source.get("type") if isinstance(source, Mapping) else None
+    if kind == "text":
+        _check_kind(f"{where}: data", source.get("data"), str)
+        yield source["data"]
+    elif kind == "content":
+        yield from _content_pieces(where, source.get("content"))
+    else:
+        yield None
+
+
+def _call_pieces(where: str, function: Any) -> Iterator[str]:
     """Yield the name of the called function and its arguments, which are text."""
-    _check_text(f"{where}: the name of a called function", name)
-    yield name
+    _check_kind(f"{where}: the function of a call", function, Mapping)
+    _check_kind(f"{where}: the name of a called function", function.get("name"), str)
+    yield function["name"]
+    arguments = function.get("arguments", function.get("input"))
     if not isinstance(arguments, str):
         arguments = json.dumps(arguments, ensure_ascii=False)
     yield arguments
 
 
-def _check_text(what: str, value: Any) -> None:
-    """Accept text and nothing else."""
-    if not isinstance(value, str):
+def _check_kind(what: str, value: Any, wanted: type) -> None:
+    """Accept values of one kind and nothing else."""
+    if not isinstance(value, wanted):
         kind = "missing or None" if value is None else f"a {type(value).__name__}"
-        raise TypeError(f"{what} is {kind}, not text")
+        names: dict[type, str] = {str: "text", list: "a list", Mapping: "a mapping"}
+        raise TypeError(f"{what} is {kind}, not {names[wanted]}")
 
 
 # What belongs together.
@@ -203,12 +240,13 @@ def _call_ids(message: AgentMessage) -> list[str | None]:
     """Return the ids of the calls that a message makes."""
     parts = [part for part in _parts(message) if part.get("type") == "tool_use"]
     calls = [*(message.get("tool_calls") or []), *parts]
-    return [call.get("id") or None for call in calls]
+    ids = [call.get("id") or None for call in calls]
+    return [*ids, None] if message.get("function_call") else ids
 
 
 def _answered_ids(message: AgentMessage) -> list[str | None]:
     """Return the ids of the calls whose results a message holds; None for no id."""
-    if message["role"] == "tool":
+    if message["role"] in RESULT_ROLES:
         return [message.get("tool_call_id") or None]
     parts = [part for part in _parts(message) if part.get("type") == "tool_result"]
     return [part.get("tool_use_id") or None for part in parts]
@@ -232,8 +270,10 @@ def task_window(
 ) -> list[AgentMessage]:
     """Cut an agent's conversation: keep its orders, its question and its newest groups.
 
-    A group is a call with all its results, or any other message. `MARKER` stands where
-    groups are missing. What fits as it is comes back as it is.
+    A group is a call with all its results, or any other message. The question is the
+    newest message of a user that is neither the marker nor holds a result. `MARKER`
+    stands behind the newest message that is missing, or in front of the group around
+    it. Results without a call and older markers go. What fits as it is comes back.
 
     Args:
         messages: The conversation, oldest first; it is not changed.
@@ -245,12 +285,13 @@ def task_window(
     Raises:
         TypeError: A message has another shape, or a number is not whole.
         ValueError: The system messages that open the conversation, the question, the
-            marker and the last group behind the question do not fit, or a number is
-            negative.
+            marker and the last group behind the question do not fit, nothing but
+            system messages would be left, or a number is negative.
     """
     check_whole("limit", limit)
     costs = _costs(messages, counter, per_message, media)
-    if sum(costs) <= limit:
+    least = sum(costs)
+    if least <= limit:
         return messages[:]
 
     # What always stays: system messages that open it, the question, the newest step.
@@ -260,27 +301,41 @@ def task_window(
     if groups and groups[-1][-1] > max(question, default=-1):
         first -= 1
     kept = [*range(pinned), *question, *chain(*groups[first:])]
-    room = limit - message_cost(MARKER, counter, per_message, media)
-    room -= sum(costs[index] for index in kept)
-    if room < 0:
+    needed = message_cost(MARKER, counter, per_message, media)
+    needed += sum(costs[index] for index in kept)
+    if len(kept) > pinned:
+        least = min(least, needed)
+    if limit < least:
         raise ValueError(
-            f"system messages, question, marker and last step need {limit - room} "
-            f"tokens, the limit is {limit}"
+            "system messages, question and last step, with a marker for any gap, need "
+            f"{least} tokens, the limit is {limit}"
         )
 
     # Walk from newest to oldest, and stop where a group does not fit: no holes.
+    room = limit - needed
     while first > 0 and (size := sum(costs[i] for i in groups[first - 1])) <= room:
         first -= 1
         room -= size
         kept += groups[first]
 
-    # The gap ends behind the question, or behind the pinned messages.
-    gap = pinned
-    if question and first > 0 and groups[first - 1][-1] > question[0]:
-        gap = question[0] + 1
+    gap = _gap(messages, kept, groups[first:])
     kept.sort()
     before = [messages[index] for index in kept if index < gap]
     return [*before, MARKER, *(messages[index] for index in kept if index >= gap)]
+
+
+def _gap(messages: list[AgentMessage], kept: list[int], groups: list[list[int]]) -> int:
+    """Find the place that the marker goes in front of."""
+    # Behind the newest that is missing; an old marker counts if nothing else is.
+    missing = sorted(set(range(len(messages))).difference(kept))
+    real = [index for index in missing if messages[index] != MARKER]
+    gap = real[-1] + 1 if real else missing[0]
+
+    # Never inside a group: then it goes in front of it.
+    for group in reversed(groups):
+        if group[0] < gap <= group[-1]:
+            gap = group[0]
+    return gap
 
 
 def _pinned(messages: list[AgentMessage]) -> int:
@@ -344,6 +399,10 @@ def _chat_completions(messages: list[AgentMessage]) -> Iterator[str]:
     for index, message in enumerate(messages):
         if message.get("content") is None and not _call_ids(message):
             yield f"message {index}: neither content nor a call"
+        for part in _parts(message):
+            if part.get("type") in ("tool_use", "tool_result"):
+                kind = part["type"]
+                yield f"message {index}: {kind} is a part that this API does not have"
     yield from _unpaired(messages)
 
 
@@ -355,21 +414,28 @@ def _anthropic(messages: list[AgentMessage]) -> Iterator[str]:
     elif messages[first]["role"] == "assistant":
         yield f"message {first}: the first message is not from the user"
     for index, message in enumerate(messages[first:], first):
-        called = _call_ids(message) or message["role"] == "tool"
+        called = _call_ids(message) or message["role"] in RESULT_ROLES
+        texts = [p["text"] for p in _parts(message) if p.get("type", "text") == "text"]
         unfinished = index == last and message["role"] == "assistant"
         if message["role"] in SYSTEM_ROLES:
             yield f"message {index}: a system message among the others"
         elif not (message.get("content") or called or unfinished):
             yield f"message {index}: neither content nor a call"
+        elif "" in texts:
+            yield f"message {index}: an empty text"
     yield from _unpaired(messages)
 
 
 def _unpaired(messages: list[AgentMessage]) -> Iterator[str]:
-    """Yield the calls and results that do not stand directly behind each other."""
+    """Yield calls and results without an id, or not directly behind each other."""
     caller = 0
     waiting: list[str | None] = []
     for index, message in enumerate(messages):
         answered = _answered_ids(message)
+        if None in answered and message["role"] != "function":
+            yield f"message {index}: a result without an id"
+        if None in _call_ids(message) and not message.get("function_call"):
+            yield f"message {index}: a call without an id"
         for each in answered:
             if each in waiting:
                 waiting.remove(each)
