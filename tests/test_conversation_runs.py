@@ -1,6 +1,7 @@
 """Lesson 3, the runs of the page: every figure worked out by hand, and the demonstrations themselves."""
 
 import doctest
+import subprocess
 import sys
 from pathlib import Path
 
@@ -216,3 +217,5 @@ def test_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "(fake) I was sent 3 message(s); the last was: 'A'\nThere are no facts.\n" == runs.in_a_process(
         file, "A", "/facts"
     )
+    with pytest.raises(subprocess.CalledProcessError, match="status 2"):
+        runs.in_a_process(tmp_path, "Szia!")
