@@ -22,6 +22,7 @@ from lesson_code.conversation.window import (
 
 SUMMARISE_AT_MOST = 8_000  # tokens for the summariser, if no window is known
 LONGEST_NUMBER = 100  # digits of a fact's number; none has that many
+LONGEST_ARGUMENT = 20 * LONGEST_FACT  # looked at: a megabyte would hold up everybody
 
 SUMMARISE = (
     "You summarise the earlier part of a conversation, so that it can go on without "
@@ -242,11 +243,12 @@ class Bot:
         return None
 
     def _remember(self, user: str, argument: str) -> str:
-        fact = one_line(argument)
+        start = argument[:LONGEST_ARGUMENT]
+        fact = one_line(start)
         if not fact:
             return "Usage: /remember TEXT"
         number = self.store.add_fact(user, fact)
-        is_cut = len(flat(argument)) > LONGEST_FACT
+        is_cut = start != argument or len(flat(start)) > LONGEST_FACT
         note = f" Only its first {LONGEST_FACT} characters are kept." if is_cut else ""
         return f"Remembered as #{number}.{note}"
 

@@ -40,8 +40,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Chat until the input ends.
 
     Returns:
-        The exit status: 0; 1 if a message from a pipe was not answered, or if nobody
-        reads the answers; 2 if the file or the environment is wrong.
+        The exit status: 0; 1 if a message from a pipe was not answered, or if the
+        answers cannot be written; 2 if the file or the environment is wrong.
     """
     options = _options(arguments)
     for stream in (sys.stdin, sys.stdout, sys.stderr):
@@ -54,7 +54,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (SettingsError, StoreError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    except BrokenPipeError:
+    except OSError as error:
+        if not isinstance(error, BrokenPipeError):
+            print(f"error: the answer cannot be written: {error}", file=sys.stderr)
         # What is still to be written goes nowhere, instead of failing once more.
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
@@ -95,7 +97,7 @@ def provider_from(environment: Mapping[str, str]) -> Provider:
 
 def chat(bot: Bot, session: str, user: str | None) -> int:
     """Answer each line; return 1 if a message from a pipe was not answered, else 0."""
-    interactive = sys.stdin.isatty() and sys.stdout.isatty()
+    interactive = all(stream and stream.isatty() for stream in (sys.stdin, sys.stdout))
     if interactive:
         print(WELCOME)
         _show_history(bot.store, session)
@@ -129,7 +131,7 @@ def _is_harmless(character: str) -> bool:
 def _lines(interactive: bool) -> Iterator[str]:
     """Yield what is typed until Ctrl-D, or what the pipe holds."""
     if not interactive:
-        for line in sys.stdin:
+        for line in sys.stdin or ():  # there is none where it was closed at the start
             yield line.rstrip("\n")
         return
     with suppress(ImportError):
