@@ -7,13 +7,19 @@ provider's own client does more, such as streaming, tools and proxies.
 import asyncio
 import json
 import socket
+import threading
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import closing, suppress
 from datetime import UTC
 from email.utils import parsedate_to_datetime
-from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from http.client import (
+    HTTPConnection,
+    HTTPException,
+    HTTPSConnection,
+    IncompleteRead,
+)
 from typing import Any, NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
@@ -26,8 +32,8 @@ from lesson_code.conversation.window import estimate_tokens, one_line, total_cos
 # https://platform.claude.com/docs/en/api/migration-2026-10-21
 ANTHROPIC_VERSION = "2026-10-21"
 
-CALLS_AT_ONCE = 64
 LARGEST_ANSWER = 8 * 2**20  # bytes
+LONGEST_TIMEOUT = 86_400.0  # seconds; a socket cannot count much further
 LONGEST_WAIT = 60.0  # seconds
 TRIES = 3
 
@@ -51,6 +57,11 @@ class _Answer(NamedTuple):
     retry_after: str | None
     body: bytes
 
+    @property
+    def is_success(self) -> bool:
+        """Whether the body should be an answer of the model."""
+        return 200 <= self.status < 300
+
 
 class HttpProvider:
     """A chat model that is reached over HTTP, see `Provider`.
@@ -59,7 +70,8 @@ class HttpProvider:
     then, three times in all. A wait of more than a minute is not waited for. Anything
     else that goes wrong is a `ProviderError` at once.
 
-    A call that is cancelled cuts its connection. 64 calls can be under way at once.
+    A call that is cancelled cuts its connection; if there is none yet, nothing is sent
+    any more. Each call takes a thread while it lasts.
     """
 
     def __init__(
@@ -83,7 +95,7 @@ class HttpProvider:
             api_key: The secret. It is sent to that address alone, and is in no error.
                 Where the address begins with http, everybody on the way can read it.
             model: Its name, as the provider writes it.
-            timeout: Seconds that one answer may take.
+            timeout: Seconds that one answer may take, at most a day.
             context_window: See `Provider`.
             sleep: Waits for so many seconds.
             now: Tells the time in seconds, for a `Retry-After` that is a date.
@@ -101,8 +113,11 @@ class HttpProvider:
             )
         if not model:
             raise ValueError("the name of the model is missing")
-        if not timeout > 0:
-            raise ValueError(f"the timeout must be more than 0 seconds, not {timeout}")
+        if not 0 < timeout <= LONGEST_TIMEOUT:
+            raise ValueError(
+                f"the timeout must be more than 0 seconds and at most "
+                f"{LONGEST_TIMEOUT:g}, not {timeout}"
+            )
         self.context_window = context_window
         self._url = _checked(base_url)
         self._protocol = _PROTOCOLS[protocol]
@@ -111,7 +126,6 @@ class HttpProvider:
         self._timeout = timeout
         self._sleep = sleep
         self._now = now
-        self._threads = ThreadPoolExecutor(CALLS_AT_ONCE, "provider")
 
     def __repr__(self) -> str:
         """Name the address and the model, and not the key."""
@@ -124,6 +138,10 @@ class HttpProvider:
 
         The usage is what the provider counted. Some servers count nothing; then it is
         an estimate.
+
+        An answer that `max_tokens` has cut off is returned as far as it goes, and
+        nothing says so: in a chat, its reader sees that. Where its end matters, as in
+        a summary, allow more tokens than it needs.
 
         Raises:
             ProviderError: There is no answer; it says why, and what to do.
@@ -145,7 +163,7 @@ class HttpProvider:
     async def _answer(self, data: bytes) -> bytes:
         """Ask, and ask again when the server says so; return the body of the answer."""
         tries = 1
-        while (answer := await self._exchange(data)).status != 200:
+        while not (answer := await self._exchange(data)).is_success:
             wait = _wait(answer, self._now)
             if wait is None or tries == TRIES:
                 raise self._refused(answer)
@@ -158,12 +176,10 @@ class HttpProvider:
         kind = HTTPSConnection if self._url.scheme == "https" else HTTPConnection
         host, port = self._url.hostname or "", self._url.port
         connection = kind(host, port, timeout=self._timeout)
-        loop = asyncio.get_running_loop()
+        ended = threading.Event()
         try:
             async with asyncio.timeout(self._timeout):
-                answer = await loop.run_in_executor(
-                    self._threads, self._send, connection, data
-                )
+                answer = await _in_thread(self._send, connection, data, ended)
         except TimeoutError:
             raise self._error(
                 f"did not answer within {self._timeout:g} seconds; try again, or allow "
@@ -175,6 +191,7 @@ class HttpProvider:
                 "base URL and your connection"
             ) from None
         finally:
+            ended.set()
             _cut(connection)
         if len(answer.body) > LARGEST_ANSWER:
             raise self._error(
@@ -183,7 +200,9 @@ class HttpProvider:
             )
         return answer
 
-    def _send(self, connection: HTTPConnection, data: bytes) -> _Answer:
+    def _send(
+        self, connection: HTTPConnection, data: bytes, ended: threading.Event
+    ) -> _Answer:
         """Send a request and read the answer, as far as an answer may go.
 
         A redirect is an answer like others: it is not followed, so that the key goes
@@ -192,10 +211,17 @@ class HttpProvider:
         headers = self._protocol.headers | {"Authorization": f"Bearer {self._key}"}
         path = self._url.path + self._protocol.path
         with closing(connection):
+            connection.connect()
+            if ended.is_set():
+                raise TimeoutError("nobody waits for the answer any more")
             connection.request("POST", path, data, headers)
-            response = connection.getresponse()
-            body = response.read(LARGEST_ANSWER + 1)
-            return _Answer(response.status, response.headers.get("Retry-After"), body)
+            with connection.getresponse() as response:
+                body = response.read(LARGEST_ANSWER + 1)
+                missing = response.length
+        answer = _Answer(response.status, response.headers.get("Retry-After"), body)
+        if answer.is_success and missing and len(body) <= LARGEST_ANSWER:
+            raise IncompleteRead(body, missing)
+        return answer
 
     def _read(self, data: bytes) -> tuple[str, int | None, int | None]:
         """Read text and usage out of the body of an answer."""
@@ -241,19 +267,35 @@ def _checked(base_url: str) -> SplitResult:
 
     The URL is not repeated: it may be the key, put in the wrong place.
     """
-    url = urlsplit(base_url.rstrip("/"))
-    plain = all("!" <= character <= "~" for character in base_url)
-    if not plain or url.scheme not in ("http", "https") or not url.hostname:
+    possible = all("!" <= character <= "~" for character in base_url)
+    try:
+        url = urlsplit(base_url.rstrip("/"))
+        (url.hostname or "").encode("idna")  # as when the name is looked up
+        possible &= url.scheme in ("http", "https") and url.port != 0
+    except ValueError:  # of its port, its host or its name, and it repeats them
+        possible = False
+    if not possible or not url.hostname:
         raise ValueError("the base URL must be like https://api.example.org/v1")
     if "@" in url.netloc or url.query or url.fragment:
         raise ValueError("the base URL must have no password, no ? and no # in it")
-    if url.port == 0:
-        raise ValueError("the base URL cannot have the port 0")
-    try:
-        url.hostname.encode("idna")  # as it is done when the name is looked up
-    except UnicodeError:
-        raise ValueError("the base URL has an impossible host name") from None
     return url
+
+
+def _in_thread(
+    work: Callable[..., _Answer], *arguments: object
+) -> asyncio.Future[_Answer]:
+    """Do some work in a thread for which the program does not wait when it ends."""
+    future: Future[_Answer] = Future()
+    future.set_running_or_notify_cancel()  # a thread cannot be cancelled
+
+    def run() -> None:
+        try:
+            future.set_result(work(*arguments))
+        except Exception as error:
+            future.set_exception(error)
+
+    threading.Thread(target=run, daemon=True).start()
+    return asyncio.wrap_future(future)
 
 
 def _wait(answer: _Answer, now: Callable[[], float]) -> float | None:
