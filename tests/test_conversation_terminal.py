@@ -1,5 +1,6 @@
 """Lesson 3, the chat in a terminal and over a pipe: in this process for its parts, in a real one for the whole."""
 
+import asyncio
 import builtins
 import doctest
 import io
@@ -8,6 +9,8 @@ import os
 import pty
 import runpy
 import select
+import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -17,7 +20,7 @@ from pathlib import Path
 
 import pytest
 
-from lesson_code.conversation import terminal
+from lesson_code.conversation import runs, terminal
 from lesson_code.conversation.bot import HELP
 from lesson_code.conversation.providers import FakeProvider
 from lesson_code.conversation.store import Store
@@ -125,6 +128,12 @@ def test_control_characters_do_not_reach_the_terminal(
     assert "a\x1b[31mb\x9b\x7f\tc" == said(db)[0]
 
 
+def test_invisible_characters_do_not_reach_the_terminal() -> None:
+    """An answer could show its words in another order than it has them; or scripts that need a joiner would break."""
+    assert "a�b�c�d" == terminal.printable("a\u202eb\u2066c\ufeffd")
+    assert "می\u200cخواهم \U0001f469\u200d\U0001f680" == terminal.printable("می\u200cخواهم \U0001f469\u200d\U0001f680")
+
+
 def test_a_failure_is_said_and_the_chat_goes_on(
     db: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -135,7 +144,7 @@ def test_a_failure_is_said_and_the_chat_goes_on(
         monkeypatch.setenv("OPENAI_API_KEY", "sk-1")
         monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
         assert 1 == piped(monkeypatch, b"Lost?\nI am Asha.\n", "--db", db)
-        monkeypatch.setenv("CHAT_CONTEXT_WINDOW", "1000")  # the reply alone may have more
+        monkeypatch.setenv("CHAT_CONTEXT_WINDOW", "1025")  # the reply may have all but one
         assert 1 == piped(monkeypatch, b"Hi?\n", "--db", db)
         assert 0 == typed(monkeypatch, ["Hi?", EOFError()], "--db", db)
     shown = capsys.readouterr()
@@ -173,9 +182,15 @@ def test_settings_that_name_nobody(
     with pytest.raises(SettingsError, match=r"^CHAT_MODEL is set, .* and not both$"):
         provider_from(settings)
     settings["ANTHROPIC_API_KEY"] = ""
-    for bad in ("many", "-1", "²", "1e6"):
-        with pytest.raises(SettingsError, match=rf"^CHAT_CONTEXT_WINDOW must be a whole number, not '{bad}'$"):
+    for bad in ("many", "-1", "0", "²", "1e6", "9" * 5_000):
+        wanted = rf"^CHAT_CONTEXT_WINDOW must be a whole number of tokens, 1 or more, not '{bad[:20]}"
+        with pytest.raises(SettingsError, match=wanted) as caught:
             provider_from(settings | {"CHAT_CONTEXT_WINDOW": bad})
+        assert len(str(caught.value)) < 120
+    wanted = "^CHAT_CONTEXT_WINDOW must be more than the 1024 tokens that a reply may have, not 1024$"
+    with pytest.raises(SettingsError, match=wanted):
+        provider_from(settings | {"CHAT_CONTEXT_WINDOW": "1024"})
+    assert 1025 == provider_from(settings | {"CHAT_CONTEXT_WINDOW": "1025"}).context_window
     monkeypatch.setenv("CHAT_MODEL", "m-1")
     assert 2 == piped(monkeypatch, b"Hi?\n", "--db", db)
     assert ("", 1) == ((shown := capsys.readouterr()).out, shown.err.count("\n"))
@@ -200,7 +215,60 @@ def test_wrong_arguments(db: str, capsys: pytest.CaptureFixture[str]) -> None:
             main(wrong)
         assert 2 == ended.value.code
     assert "argument --session: the given id must not be empty or broken text: ''" in capsys.readouterr().err
+    for bad in ("0", "-5", "many", "9" * 5_000):
+        with pytest.raises(SystemExit):
+            main(["--db", db, f"--budget={bad}"])
+        assert f"--budget: it must be a whole number of tokens, 1 or more, not '{bad[:20]}" in capsys.readouterr().err
     assert not Path(db).exists()
+
+
+def test_help_names_all_settings(capsys: pytest.CaptureFixture[str]) -> None:
+    """A person would have to read the code to let a real model answer, or to learn what the file holds."""
+    with pytest.raises(SystemExit) as ended:
+        main(["--help"])
+    assert 0 == ended.value.code
+    shown = capsys.readouterr().out
+    keys = [f"{name}_{what}" for name in ("OPENAI", "ANTHROPIC") for what in ("API_KEY", "BASE_URL")]
+    for name in ("CHAT_MODEL", "CHAT_CONTEXT_WINDOW", *keys, "--system TEXT", "--budget TOKENS", "--summarise"):
+        assert name in shown
+    assert "conversations, summaries and facts" in " ".join(shown.split())
+
+
+# What the bot is given.
+
+
+def test_a_budget(db: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """The reader would see other windows than the page shows."""
+    lines = "\n".join([*runs.SIX_QUESTIONS, "What is my cat called?"]).encode()
+    piped(monkeypatch, lines, "--db", db, "--budget", "60")
+    # "What is my cat called?" is 22 characters: 6 + 4 tokens. An answer of the fake has more than 50 characters,
+    # so that with the exchange before it there would be more than 60 tokens.
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert "(fake) I was sent 3 message(s); the last was: 'What is my cat called?'" == last
+
+
+@pytest.fixture
+def fake(monkeypatch: pytest.MonkeyPatch) -> FakeProvider:
+    """The fake that the chat asks, to see what it was sent."""
+    provider = FakeProvider()
+    monkeypatch.setattr(terminal, "FakeProvider", lambda: provider)
+    return provider
+
+
+def test_a_system_prompt(db: str, fake: FakeProvider, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The model would not be told what the app wants of it."""
+    piped(monkeypatch, b"Hi?\n", "--db", db, "--system", "Be brief.")
+    assert ["Be brief."] == [call.system for call in fake.calls]
+
+
+def test_summaries(db: str, fake: FakeProvider, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What no longer fits would be left out, though summaries were asked for."""
+    lines = b"I am Asha, and it is raining.\nIs it?\nWho am I?\n"
+    piped(monkeypatch, lines, "--db", db, "--summarise", "--budget", "60")
+    # Messages of 8, 20, 2, 14 and 3 tokens, and 4 more for each: 67, over 60.
+    assert terminal.MAX_TOKENS == fake.calls[0].max_tokens
+    asked = [call.messages[0]["content"] for call in fake.calls if call.system and "You summarise" in call.system]
+    assert asked[0].startswith("Conversation:\nuser: I am Asha, and it is raining.\nassistant: (fake)")
 
 
 # At a terminal.
@@ -212,7 +280,7 @@ def test_a_person_is_greeted_and_shown_the_history(
     """A person would not know how to leave, or what was said before."""
     assert 0 == typed(monkeypatch, ["Hi?", "", "/help", EOFError()], "--db", db)
     answer = "(fake) I was sent 1 message(s); the last was: 'Hi?'"
-    welcome = "/help shows the commands. Ctrl-D leaves, and what was said stays."
+    welcome = "/help shows the commands. Ctrl-C stops an answer, Ctrl-D leaves; what was said stays."
     assert f"{welcome}\nyou> {answer}\nyou> you> {HELP}\nyou> \n" == capsys.readouterr().out
     assert 0 == typed(monkeypatch, [KeyboardInterrupt()], "--db", db)
     assert f"{welcome}\nyou> Hi?\n{answer}\nyou> \n" == capsys.readouterr().out
@@ -228,6 +296,33 @@ def test_only_the_end_of_the_history_is_shown(
     typed(monkeypatch, [EOFError()], "--db", db)
     lines = [f"you> {number}?\n{number}.�\n" for number in range(1, 6)]
     assert capsys.readouterr().out.endswith("stays.\n" + "".join(lines) + "you> \n")
+
+
+STOPPED = "Stopped. Neither the message nor an answer is stored."
+
+
+async def interrupted() -> None:
+    """Press Ctrl-C while an answer is awaited."""
+    signal.raise_signal(signal.SIGINT)
+    await asyncio.Event().wait()
+
+
+def test_ctrl_c_stops_an_answer_and_not_the_chat(
+    db: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A person who is tired of waiting would lose the chat, or not know what is stored."""
+    monkeypatch.setattr(terminal, "FakeProvider", lambda: FakeProvider(pause=interrupted))
+    assert 0 == typed(monkeypatch, ["Hi?", "/facts", EOFError()], "--db", db)
+    assert capsys.readouterr().out.endswith(f"you> \n{STOPPED}\nyou> There are no facts.\nyou> \n")
+    assert [] == said(db)
+
+
+def test_ctrl_c_ends_a_pipe(db: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """A script that is stopped would look as if all had been answered."""
+    monkeypatch.setattr(terminal, "FakeProvider", lambda: FakeProvider(pause=interrupted))
+    assert 128 + signal.SIGINT == piped(monkeypatch, b"Hi?\nAgain?\n", "--db", db)
+    assert ("", "") == capsys.readouterr()
+    assert [] == said(db)
 
 
 # In a process of its own.
@@ -349,8 +444,8 @@ class Awaited(FakeServer):
         self.asked.set()
 
 
-def test_leaving_while_an_answer_is_awaited(db: str) -> None:
-    """Ctrl-C during a slow answer would hang, show a traceback or store half an exchange."""
+def test_stopping_an_answer_that_is_awaited(db: str) -> None:
+    """Ctrl-C during a slow answer would hang, end the chat, show a traceback or store half an exchange."""
     with Awaited() as server:
         settings = {"CHAT_MODEL": "m-1", "OPENAI_API_KEY": "sk-1", "OPENAI_BASE_URL": f"{server.url}/v1"}
         with at_a_terminal(db, settings) as (process, ours):
@@ -358,8 +453,46 @@ def test_leaving_while_an_answer_is_awaited(db: str) -> None:
             os.write(ours, b"Hi?\n")
             assert server.asked.wait(60)
             os.write(ours, b"\x03")
+            assert f"{STOPPED}\r\nyou> ".encode() == read_until(ours, b"you> ")[-len(STOPPED) - 7 :]
+            os.write(ours, b"/facts\n")
+            assert b"There are no facts." in read_until(ours, b"you> ")
+            os.write(ours, b"\x04")
             assert b"Traceback" not in read_until(ours, None)
             assert 0 == process.wait()
+    assert [] == said(db)
+
+
+CONNECTING = """
+import os, signal, socket, sys
+from lesson_code.conversation.terminal import main
+
+connect = socket.create_connection
+
+def interrupted(*arguments, **options):
+    os.kill(os.getpid(), signal.SIGINT)
+    return connect(*arguments, **options)
+
+socket.create_connection = interrupted
+sys.exit(main(["--db", *sys.argv[1:]]))
+"""
+
+
+def test_leaving_while_the_provider_is_connecting(db: str) -> None:
+    """Ctrl-C would hang for two minutes where nobody takes the call."""
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as listening:
+        url = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        settings = {"CHAT_MODEL": "m-1", "OPENAI_API_KEY": "sk-1", "OPENAI_BASE_URL": url}
+        with socket.create_connection(listening.getsockname()):  # the one that the queue has room for
+            done = subprocess.run(
+                [sys.executable, "-c", CONNECTING, db],
+                input=b"Hi?\n",
+                capture_output=True,
+                cwd=ROOT,
+                env=NO_MODEL | settings,
+                timeout=60,
+                check=False,
+            )
+    assert (130, b"", b"") == (done.returncode, done.stdout, done.stderr)
     assert [] == said(db)
 
 

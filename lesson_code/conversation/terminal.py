@@ -1,21 +1,18 @@
 """A chat in the terminal, or over a pipe: one message a line, one answer each.
 
-A fake provider answers, without network and without key. A real one does if the
-environment says so:
-
-* `CHAT_MODEL`: the name of the model, as its provider writes it;
-* `OPENAI_API_KEY`, perhaps `OPENAI_BASE_URL`: for chat completions, or
-* `ANTHROPIC_API_KEY`, perhaps `ANTHROPIC_BASE_URL`: for Anthropic messages;
-* `CHAT_CONTEXT_WINDOW`: its window in tokens, if the bot shall keep within that.
+Who answers, the environment says: see `SETTINGS`.
 """
 
 import argparse
 import asyncio
 import io
 import os
+import signal
 import sys
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
+from functools import partial
 from itertools import islice
 
 from lesson_code.conversation.bot import Bot, BudgetError
@@ -23,13 +20,30 @@ from lesson_code.conversation.providers import FakeProvider, Provider, ProviderE
 from lesson_code.conversation.store import Store, StoreError, checked_id
 
 PROMPT = "you> "
-WELCOME = "/help shows the commands. Ctrl-D leaves, and what was said stays."
+WELCOME = (
+    "/help shows the commands. Ctrl-C stops an answer, Ctrl-D leaves; what was said "
+    "stays."
+)
+STOPPED = "\nStopped. Neither the message nor an answer is stored."
 SHOWN_AT_START = 10  # messages of the history
+MAX_TOKENS = 1024  # of a reply
+LONGEST_NUMBER = 20  # digits
 
 SERVICES = (
     ("OPENAI", "chat completions", "https://api.openai.com/v1"),
     ("ANTHROPIC", "anthropic", "https://api.anthropic.com"),
 )
+
+SETTINGS = """\
+A fake provider answers, without network and without key. A real one does if these
+variables of the environment name it:
+  CHAT_MODEL           the name of the model, as its provider writes it
+  OPENAI_API_KEY       the key, for chat completions; or
+  ANTHROPIC_API_KEY    the key, for Anthropic messages
+  OPENAI_BASE_URL, ANTHROPIC_BASE_URL
+                       another address, such as http://localhost:8080/v1
+  CHAT_CONTEXT_WINDOW  its window in tokens, if the bot shall keep within that
+"""
 
 
 class SettingsError(Exception):
@@ -41,7 +55,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     Returns:
         The exit status: 0; 1 if a message from a pipe was not answered, or if the
-        answers cannot be written; 2 if the file or the environment is wrong.
+        answers cannot be written; 2 if the file or the environment is wrong; 130 if
+        Ctrl-C ended it.
     """
     options = _options(arguments)
     for stream in (sys.stdin, sys.stdout, sys.stderr):
@@ -50,7 +65,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         provider = provider_from(os.environ)
         with Store(options.db) as store:
-            return chat(Bot(provider, store=store), options.session, options.user)
+            bot = Bot(
+                provider,
+                options.system,
+                store=store,
+                history_budget=options.budget,
+                summarise=options.summarise,
+                max_tokens=MAX_TOKENS,
+            )
+            return chat(bot, options.session, options.user)
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT
     except (SettingsError, StoreError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
@@ -101,13 +126,14 @@ def chat(bot: Bot, session: str, user: str | None) -> int:
     if interactive:
         print(WELCOME)
         _show_history(bot.store, session)
+    answer_to = partial(_stoppable, bot) if interactive else bot.handle
     failed = False
-    with asyncio.Runner() as runner, suppress(KeyboardInterrupt):
+    with asyncio.Runner() as runner:
         for line in _lines(interactive):
             if not line.strip():
                 continue
             try:
-                answer = runner.run(bot.handle(session, line, user))
+                answer = runner.run(answer_to(session, line, user))
                 print(printable(answer), flush=True)
             except (BudgetError, ProviderError, StoreError) as error:
                 failed = True
@@ -115,17 +141,30 @@ def chat(bot: Bot, session: str, user: str | None) -> int:
     return int(failed and not interactive)
 
 
+async def _stoppable(bot: Bot, session: str, line: str, user: str | None) -> str:
+    """Answer a line, until Ctrl-C cancels that; then nothing has been stored."""
+    try:
+        return await bot.handle(session, line, user)
+    except asyncio.CancelledError:
+        return STOPPED
+
+
 def printable(text: str) -> str:
-    r"""Replace control characters: in a terminal they could do anything.
+    r"""Replace characters that control a terminal, or the order in which it writes.
 
     >>> printable("red: \x1b[31m")
     'red: �[31m'
     """
-    return "".join(c if c in "\n\t" or _is_harmless(c) else "�" for c in text)
+    return "".join(c if c in HARMLESS or not _controls(c) else "�" for c in text)
 
 
-def _is_harmless(character: str) -> bool:
-    return character >= " " and not "\x7f" <= character <= "\x9f"
+# Line and tab; and what joins or parts letters in some scripts, and joins emoji.
+HARMLESS = "\n\t\N{ZERO WIDTH NON-JOINER}\N{ZERO WIDTH JOINER}"
+
+
+def _controls(character: str) -> bool:
+    """Tell whether a character is a control (Cc) or an invisible format (Cf)."""
+    return unicodedata.category(character) in ("Cc", "Cf")
 
 
 def _lines(interactive: bool) -> Iterator[str]:
@@ -154,11 +193,26 @@ def _show_history(store: Store, session: str) -> None:
 
 
 def _window(text: str | None) -> int | None:
-    """Read a number of tokens."""
+    """Read the size of a window; it must hold a reply, and something to reply to."""
     if not text:
         return None
-    if not (text.isascii() and text.isdigit()):
-        raise ValueError(f"CHAT_CONTEXT_WINDOW must be a whole number, not {text!r}")
+    window = _tokens("CHAT_CONTEXT_WINDOW", text)
+    if window <= MAX_TOKENS:
+        raise ValueError(
+            f"CHAT_CONTEXT_WINDOW must be more than the {MAX_TOKENS} tokens that a "
+            f"reply may have, not {window}"
+        )
+    return window
+
+
+def _tokens(name: str, text: str) -> int:
+    """Read a number of tokens."""
+    is_number = text.isascii() and text.isdigit() and len(text) <= LONGEST_NUMBER
+    if not is_number or int(text) == 0:
+        raise ValueError(
+            f"{name} must be a whole number of tokens, 1 or more, not "
+            f"{text[: LONGEST_NUMBER + 1]!r}"
+        )
     return int(text)
 
 
@@ -167,17 +221,36 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m lesson_code.conversation",
         description="Chat with a bot whose conversations survive.",
+        epilog=SETTINGS,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument(
-        "--db", required=True, metavar="FILE", help="where they are kept"
+    add = parser.add_argument
+    add(
+        "--db",
+        required=True,
+        metavar="FILE",
+        help="where conversations, summaries and facts are kept; made if not there",
     )
-    parser.add_argument(
-        "--session", default="terminal", type=_identifier, help="which conversation"
+    add("--session", default="terminal", type=_identifier, help="which conversation")
+    add("--user", type=_identifier, help="whose facts; without it, the session's")
+    add("--system", metavar="TEXT", help="what the model is told first")
+    add(
+        "--budget",
+        default=2000,
+        type=_budget,
+        metavar="TOKENS",
+        help="what the prompt may have (%(default)s)",
     )
-    parser.add_argument(
-        "--user", type=_identifier, help="whose facts; without it, the session's"
-    )
+    add("--summarise", action="store_true", help="summarise what no longer fits")
     return parser.parse_args(arguments)
+
+
+def _budget(text: str) -> int:
+    """Read a budget for argparse, which wants an error of its own."""
+    try:
+        return _tokens("it", text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def _identifier(text: str) -> str:
