@@ -41,7 +41,7 @@ variables of the environment name it:
   OPENAI_API_KEY       the key, for chat completions; or
   ANTHROPIC_API_KEY    the key, for Anthropic messages
   OPENAI_BASE_URL, ANTHROPIC_BASE_URL
-                       another address, such as http://localhost:8080/v1
+                       another address; that of chat completions ends in /v1
   CHAT_CONTEXT_WINDOW  its window in tokens, if the bot shall keep within that
 """
 
