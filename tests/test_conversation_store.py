@@ -615,18 +615,20 @@ def test_a_writer_says_so_before_it_reads(tmp_path: Path, monkeypatch: pytest.Mo
         others: list[str] = []
 
         def write_meanwhile(statement: str) -> None:
-            if statement.startswith("DELETE") and not others:
-                with pytest.raises(sqlite3.OperationalError, match="locked"):
-                    other.execute("UPDATE facts SET text = ''")
-                others.append("had to wait")
+            if statement.startswith("DELETE"):
+                try:
+                    other.execute("INSERT INTO facts (user, text, created) VALUES ('bob', 'Tea.', 0)")
+                    others.append("has written")
+                except sqlite3.OperationalError:
+                    others.append("had to wait")
 
         other.execute("PRAGMA busy_timeout = 0").close()
-        # `expire` reads which sessions are old, and then deletes them.
+        # `expire` reads which sessions are old, and then deletes them and what is left of them.
         store._clock = lambda: 100.0
         store._db.set_trace_callback(write_meanwhile)
         assert 2 == store.expire(timedelta(seconds=1))
         store._db.set_trace_callback(None)
-        assert ["had to wait"] == others
+        assert ["had to wait", "had to wait"] == others
 
 
 def test_who_stops_reading_early_holds_up_nobody(tmp_path: Path) -> None:

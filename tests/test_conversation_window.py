@@ -322,9 +322,7 @@ def test_one_line_is_what_a_slow_reader_makes(text: str) -> None:
     halves = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     for character in halves:
         kind = unicodedata.category(character)
-        if kind[0] == "Z" or kind == "Cc":
-            whole += "" if whole.endswith(" ") else " "
-        elif character == "\u2800":
+        if kind[0] == "Z" or kind == "Cc" or character == "\u2800":
             whole += "" if whole.endswith(" ") else " "
         elif character in "\u200c\u200d\ufe0f":
             # A joiner needs something before it; a colour may have one behind it.
