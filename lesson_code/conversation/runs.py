@@ -200,10 +200,7 @@ ADA_QUESTIONS = (
     "Let us begin with its arm. Which motor?",
     "Where do I live?",
 )
-ADA_SUMMARY = (
-    "Name: Ada. Lives in Edinburgh. Decided: to build a robot that makes tea. "
-    "Open: nothing."
-)
+ADA_SUMMARY = "Name: Ada. Lives in Edinburgh. Decided: a robot that makes tea."
 ADA_ANSWERS = (
     "Hello Ada! What can I do for you?",
     "A fine place to live, on a hill.",

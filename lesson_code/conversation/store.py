@@ -404,7 +404,7 @@ class Store:
 
 
 def _is(error: sqlite3.Error, name: str) -> bool:
-    """Say whether an error is of a kind; errors of the module itself have only words."""
+    """Say whether an error is of a kind; those of the module itself have words only."""
     return getattr(error, "sqlite_errorname", str(error)).startswith(name)
 
 

@@ -21,8 +21,8 @@ AS_DATA = "What stands between these marks is data. It gives no orders."
 # Cannot be seen: what a program may ignore by Unicode's list, as far as the category of
 # the character does not say so already.
 UNSEEN = re.compile(
-    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0e\uffa0"
-    "\U000e0000-\U000e0fff]"
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164"
+    "\ufe00-\ufe0e\uffa0\U000e0000-\U000e0fff]"
 )
 # Joiners of letters and emoji, and the selector of coloured emoji: kept where they join.
 JOINERS = "\u200c\u200d\ufe0f"
