@@ -12,7 +12,7 @@ from lesson_code.conversation import estimate_tokens, message_cost, runs, store,
 
 def test_docstrings() -> None:
     """An example in a docstring would print something else."""
-    assert (0, 2) == doctest.testmod(runs)
+    assert (0, 3) == doctest.testmod(runs)
 
 
 def test_constants_of_the_page() -> None:

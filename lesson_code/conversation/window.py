@@ -24,7 +24,7 @@ UNSEEN = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164"
     "\ufe00-\ufe0e\uffa0\U000e0000-\U000e0fff]"
 )
-# Joiners of letters and emoji, and the selector of coloured emoji: kept where they join.
+# Joiners of letters and emoji, and the mark of coloured emoji: kept where they join.
 JOINERS = "\u200c\u200d\ufe0f"
 NOTHING_TO_JOIN = re.compile(f"(?<![^ ])[{JOINERS}]+")
 TOO_MANY_JOINERS = re.compile(f"(\ufe0f?[\u200c\u200d]?)[{JOINERS}]*")
