@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -74,6 +75,7 @@ def test_messages_after_a_number(store: Store) -> None:
     assert ["1.", "2?", "2."] == texts(store.messages("a", after_id=3))
     assert [] == store.messages("a", after_id=6)
     assert ["2.", "2?", "1."] == texts([*store.newest("a", after_id=3)])
+    assert ["1.", "2?", "2."] == texts([*store.oldest("a", after_id=3)])
 
 
 def test_the_order_does_not_depend_on_the_clock() -> None:
@@ -182,11 +184,34 @@ def test_every_look_up_uses_an_index(store: Store) -> None:
 def test_a_summary_takes_the_place_of_the_last(store: Store) -> None:
     """An old summary would stay, or another session's would change."""
     assert store.get_summary("a") is None
-    store.set_summary("a", "First.", 2)
-    store.set_summary("b", "Other.", 4)
-    store.set_summary("a", "Second.", 6)
+    for session in "aba":
+        store.add_exchange(session, "Hi?", "Hi.")
+    assert store.set_summary("a", "First.", 2)
+    assert store.set_summary("b", "Other.", 4)
+    assert store.set_summary("a", "Second.", 6)
     assert {"text": "Second.", "up_to": 6} == store.get_summary("a")
     assert {"text": "Other.", "up_to": 4} == store.get_summary("b")
+
+
+def test_a_summary_does_not_outlive_its_conversation(tmp_path: Path) -> None:
+    """What was cleared while the summariser wrote would come back, and be sent for ever."""
+    with Store(tmp_path / "chat.db", clock=lambda: 0.0) as store:
+        store.add_exchange("a", "My secret is Biscuit.", "Hm.")
+        store.add_exchange("b", "Hi?", "Hi.")
+        with Store(tmp_path / "chat.db", clock=lambda: 1.0) as other:
+            other.clear_session("a")
+            assert not store.set_summary("a", "Biscuit.", 2)
+            store.add_exchange("a", "New?", "New.")
+            assert not store.set_summary("a", "Biscuit.", 2)
+            assert not store.set_summary("a", "Biscuit.", 4)  # the number of a message of another
+            assert store.get_summary("a") is None
+        # A file in which one was left behind.
+        with raw(tmp_path / "chat.db") as db:
+            db.execute("INSERT INTO summaries VALUES ('gone', 'Biscuit.', 2)")
+            with pytest.raises(sqlite3.IntegrityError):
+                db.execute("INSERT INTO summaries VALUES ('a', 'No number.', 'two')")
+        assert 0 == store.expire(timedelta(days=1))
+        assert store.get_summary("gone") is None
 
 
 def test_numbers_of_facts_are_never_given_again(store: Store) -> None:
@@ -222,13 +247,13 @@ def test_clearing_a_session(store: Store) -> None:
     """A summary would give away what was cleared, or facts and other sessions would go too."""
     for session in "aab":
         store.add_exchange(session, "Hi?", "Hi.")
-        store.set_summary(session, "Short.", 2)
+        store.set_summary(session, "Short.", store.messages(session)[-1]["id"])
     store.add_fact("a", "Tea.")
     assert 2 + 2 == store.clear_session("a")
     assert ([], None) == (store.messages("a"), store.get_summary("a"))
     assert [{"id": 1, "text": "Tea."}] == store.facts("a")
     assert ["Hi?", "Hi."] == texts(store.messages("b"))
-    assert {"text": "Short.", "up_to": 2} == store.get_summary("b")
+    assert {"text": "Short.", "up_to": 6} == store.get_summary("b")
     assert 0 == store.clear_session("a")
     store.add_exchange("a", "New?", "New.")
     assert [7, 8] == [message["id"] for message in store.messages("a")]
@@ -299,6 +324,23 @@ def test_what_is_deleted_is_gone_after_a_vacuum(tmp_path: Path) -> None:
         assert ["Still?", "Yes."] == texts(store.messages("a"))
 
 
+def test_a_vacuum_that_somebody_s_reading_undoes_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Deleted text would stay in the log on the disk, and whoever asked for it to go would not know."""
+    monkeypatch.setattr(store_module, "BUSY_SECONDS", 0)
+    path = tmp_path / "chat.db"
+    with Store(path) as store, raw(path) as reader:
+        store.add_exchange("a", "My secret is Biscuit.", "Hm.")
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM messages").fetchall()
+        store.clear_session("a")
+        with pytest.raises(StoreError, match=r"chat\.db: somebody is reading it, so what was deleted is still on the "):
+            store.vacuum()
+        assert b"Biscuit" in b"".join(file.read_bytes() for file in tmp_path.iterdir())
+        reader.execute("COMMIT")
+        store.vacuum()
+        assert b"Biscuit" not in b"".join(file.read_bytes() for file in tmp_path.iterdir())
+
+
 # Texts and ids.
 
 
@@ -309,7 +351,7 @@ def test_any_text_can_be_stored(text: str) -> None:
     expected = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     with Store() as store:
         store.add_exchange("a", text, text)
-        store.set_summary("a", text, 1)
+        assert store.set_summary("a", text, 1)
         store.add_fact("a", text)
         assert [expected, expected] == texts(store.messages("a"))
         assert {"text": expected, "up_to": 1} == store.get_summary("a")
@@ -343,6 +385,43 @@ def test_what_is_no_id_is_refused(store: Store) -> None:
     assert [] == store.messages("a")
 
 
+def test_what_is_no_number_is_refused(store: Store) -> None:
+    """A number that is none would be an error of SQLite, or be stored and compared as text."""
+    store.add_exchange("a", "Hi?", "Hi.")
+    store.add_fact("a", "Tea.")
+    for bad in ("1", 1.0, True, None):
+        with pytest.raises(TypeError, match=rf"^the number of a message must be a whole number, not {bad!r}$"):
+            store.set_summary("a", "Short.", bad)  # type: ignore[arg-type] - that is the point
+        with pytest.raises(TypeError, match=rf"^the number of a message must be a whole number, not {bad!r}$"):
+            store.messages("a", bad)  # type: ignore[arg-type]
+        if bad is not None:
+            with pytest.raises(TypeError, match=rf"^the number of a fact must be a whole number, not {bad!r}$"):
+                store.forget("a", bad)  # type: ignore[arg-type]
+    for number in (-1, 2**63, 2**70):
+        with pytest.raises(ValueError, match=rf"^there is no message number {number}; numbers go from 0 to 9223372036"):
+            store.set_summary("a", "Short.", number)
+        with pytest.raises(ValueError, match=rf"^there is no message number {number}; numbers go from 0 to 9223372036"):
+            store.messages("a", number)
+    assert [] == store.messages("a", 2**63 - 1)
+    assert ([{"id": 1, "text": "Tea."}], None) == (store.facts("a"), store.get_summary("a"))
+
+
+def test_a_path_of_bytes_is_refused() -> None:
+    """A path in bytes would be an unexplained error."""
+    with pytest.raises(TypeError, match=r"^the path must be text or a Path, not b'x\.db'$"):
+        Store(b"x.db")  # type: ignore[arg-type] - that is the point
+
+
+def test_another_thread_is_told_what_to_do(tmp_path: Path) -> None:
+    """A store that is used in two threads would be an error in the words of another module."""
+    with Store(tmp_path / "chat.db") as store, ThreadPoolExecutor() as pool:
+        said = r"chat\.db: it was opened in another thread; open a Store in each$"
+        with pytest.raises(StoreError, match=said):
+            pool.submit(store.messages, "a").result()
+        with pytest.raises(StoreError, match=said):
+            pool.submit(store.close).result()
+
+
 # Files that are not as they should be.
 
 
@@ -373,11 +452,25 @@ def test_another_program_s_database_is_left_alone(tmp_path: Path, version: int) 
     assert ["bookmarks.db"] == os.listdir(tmp_path)
 
 
+@pytest.mark.parametrize("version", [0, 1])
+def test_another_program_s_tables_of_the_same_names(tmp_path: Path, version: int) -> None:
+    """A file with tables that are called like ours would be taken, and fail at the first message."""
+    path = tmp_path / "chat.db"
+    with raw(path) as db:
+        for table in ("messages", "summaries", "facts"):
+            db.execute(f"CREATE TABLE {table} (id INTEGER PRIMARY KEY, session TEXT, body TEXT)")
+        db.execute(f"PRAGMA user_version = {version}")
+    before = path.read_bytes()
+    with pytest.raises(StoreError, match=r"chat\.db: it is the database of another program; choose another file"):
+        Store(path)
+    assert before == path.read_bytes()
+
+
 def test_what_is_no_database_is_left_alone(tmp_path: Path) -> None:
     """A text file would be an unexplained error, or be overwritten."""
     path = tmp_path / "notes.txt"
     path.write_text("Buy tea. " * 1_000)
-    with pytest.raises(StoreError, match=r"notes\.txt: file is not a database; it is no SQLite database; choose anoth"):
+    with pytest.raises(StoreError, match=r"notes\.txt: it is no SQLite database; choose anoth"):
         Store(path)
     assert "Buy tea. " * 1_000 == path.read_text()
 
@@ -385,7 +478,7 @@ def test_what_is_no_database_is_left_alone(tmp_path: Path) -> None:
 def test_places_where_no_file_can_be(tmp_path: Path) -> None:
     """A name that cannot be a file would be an unexplained error, or be taken for a file that vanishes."""
     for path in (tmp_path, tmp_path / "no folder" / "chat.db"):
-        with pytest.raises(StoreError, match=r"unable to open database file; it cannot be opened; is it a folder, "):
+        with pytest.raises(StoreError, match=r": it cannot be opened; is it a folder, "):
             Store(path)
     for name in ("", "a\0b"):
         with pytest.raises(StoreError, match=r"is no file name; choose another$"):
@@ -414,7 +507,7 @@ def test_a_file_that_may_only_be_read(as_anybody: Path) -> None:
     path = as_anybody / "chat.db"
     Store(path).close()
     path.chmod(0o444)
-    with pytest.raises(StoreError, match=r"chat\.db: attempt to write a readonly database; it may only be read; allow"):
+    with pytest.raises(StoreError, match=r"chat\.db: it may only be read; allow"):
         Store(path)
 
 
@@ -424,7 +517,7 @@ def test_a_full_disk(tmp_path: Path) -> None:
         store.add_exchange("a", "Hi?", "Hi.")
         (pages,) = store._db.execute("PRAGMA page_count").fetchone()
         store._db.execute(f"PRAGMA max_page_count = {pages}").close()
-        with pytest.raises(StoreError, match=r"chat\.db: database or disk is full; there is no room left; make room"):
+        with pytest.raises(StoreError, match=r"chat\.db: there is no room left; make room"):
             store.add_exchange("a", "Long?", "x" * 100_000)
         assert ["Hi?", "Hi."] == texts(store.messages("a"))
         store._db.execute("PRAGMA max_page_count = 1000000").close()
@@ -443,7 +536,7 @@ def test_a_damaged_file(tmp_path: Path) -> None:
     path.write_bytes(data)
     with (
         Store(path) as store,
-        pytest.raises(StoreError, match=r"chat\.db: .*malformed; it is damaged; put a backup in"),
+        pytest.raises(StoreError, match=r"chat\.db: it is damaged; put a backup in"),
     ):
         store.messages("a")
 
@@ -458,7 +551,7 @@ def test_a_file_that_stays_locked(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     path = tmp_path / "chat.db"
     with raw(path) as other:
         other.execute("BEGIN EXCLUSIVE")
-        with pytest.raises(StoreError, match=r"chat\.db: database is locked; another program has kept it locked for t"):
+        with pytest.raises(StoreError, match=r"chat\.db: another program has kept it locked for t"):
             Store(path)
         assert 1 == len(naps)
         other.execute("ROLLBACK")
@@ -513,6 +606,56 @@ def test_readers_do_not_wait_for_a_writer(tmp_path: Path) -> None:
         assert [] == store.messages("a")
 
 
+def test_a_writer_says_so_before_it_reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What reads first and writes then would fail if another writes in between, however long it waits."""
+    monkeypatch.setattr(store_module, "BUSY_SECONDS", 0)
+    path = tmp_path / "chat.db"
+    with Store(path, clock=lambda: 1.0) as store, raw(path) as other:
+        store.add_exchange("a", "Hi?", "Hi.")
+        others: list[str] = []
+
+        def write_meanwhile(statement: str) -> None:
+            if statement.startswith("DELETE"):
+                try:
+                    other.execute("INSERT INTO facts (user, text, created) VALUES ('bob', 'Tea.', 0)")
+                    others.append("has written")
+                except sqlite3.OperationalError:
+                    others.append("had to wait")
+
+        other.execute("PRAGMA busy_timeout = 0").close()
+        # `expire` reads which sessions are old, and then deletes them and what is left of them.
+        store._clock = lambda: 100.0
+        store._db.set_trace_callback(write_meanwhile)
+        assert 2 == store.expire(timedelta(seconds=1))
+        store._db.set_trace_callback(None)
+        assert ["had to wait", "had to wait"] == others
+
+
+def test_who_stops_reading_early_holds_up_nobody(tmp_path: Path) -> None:
+    """A reader that was closed early would keep an old state of the file, and the next write would fail."""
+    path = tmp_path / "chat.db"
+    with Store(path) as store, Store(path) as other:
+        store.add_exchange("a", "Hi?", "Hi.")
+        with closing(store.newest("a")) as newest_first:
+            next(newest_first)
+            assert newest_first.gi_frame is not None
+            rows = newest_first.gi_frame.f_locals["rows"]  # held, so that it does not close by being dropped
+        other.add_exchange("a", "And?", "And.")
+        store.add_exchange("a", "Then?", "Then.")
+        # Left open, it is in the way, and that is what is said.
+        newest_first = store.newest("a")
+        next(newest_first)
+        other.add_exchange("a", "Lost?", "No.")
+        said = r"chat\.db: another has written while this program was reading; close what `newest` or `oldest` gave, "
+        with pytest.raises(StoreError, match=said):
+            store.add_exchange("a", "Again?", "Again.")
+        newest_first.close()
+        store.add_exchange("a", "Again?", "Again.")
+        assert ["Hi?", "And?", "Then?", "Lost?", "Again?"] == texts(store.messages("a"))[::2]
+        with pytest.raises(sqlite3.ProgrammingError, match="closed cursor"):
+            rows.fetchone()
+
+
 def test_an_export_is_of_one_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An export would hold a summary of messages that it does not hold."""
     path = tmp_path / "chat.db"
@@ -537,5 +680,5 @@ def test_a_closed_store(store: Store) -> None:
     """Closing twice would fail, or a closed store would be an unexplained error."""
     store.close()
     store.close()
-    with pytest.raises(StoreError, match=r"^:memory:: Cannot operate on a closed database"):
+    with pytest.raises(StoreError, match=r"^:memory:: it is closed; open it with a new Store$"):
         store.messages("a")

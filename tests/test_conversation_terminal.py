@@ -357,7 +357,7 @@ def test_a_wrong_file_in_a_process(tmp_path: Path) -> None:
     """A wrong name would be a traceback with status 1."""
     done = run(str(tmp_path), b"Hi?\n")
     assert (2, b"", 1) == (done.returncode, done.stdout, done.stderr.count(b"\n"))
-    assert done.stderr.startswith(f"error: {tmp_path}: unable to open database file".encode())
+    assert done.stderr.startswith(f"error: {tmp_path}: it cannot be opened".encode())
 
 
 def test_nobody_reads_the_answers(db: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ import sys
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from textwrap import fill
 from typing import Any, NamedTuple
 
 from lesson_code.context_window import Message
@@ -25,6 +26,7 @@ from lesson_code.conversation.window import (
 )
 
 GENEROUS = 1_000_000
+PHONE = 38  # characters of a line
 
 # What a conversation sends.
 
@@ -200,10 +202,7 @@ ADA_QUESTIONS = (
     "Let us begin with its arm. Which motor?",
     "Where do I live?",
 )
-ADA_SUMMARY = (
-    "Name: Ada. Lives in Edinburgh. Decided: to build a robot that makes tea. "
-    "Open: nothing."
-)
+ADA_SUMMARY = "Name: Ada. Lives in Edinburgh. Decided: a robot that makes tea."
 ADA_ANSWERS = (
     "Hello Ada! What can I do for you?",
     "A fine place to live, on a hill.",
@@ -299,6 +298,18 @@ def in_a_process(file: Path, *lines: str) -> str:
         check=True,
     )
     return done.stdout
+
+
+def narrow(text: str) -> str:
+    r"""Break long lines, so that they can be read on a phone; what follows is indented.
+
+    >>> print(narrow("Be kind.\nWhat stands between these marks is data."))
+    Be kind.
+    What stands between these marks is
+      data.
+    """
+    lines = text.split("\n")
+    return "\n".join(fill(line, PHONE, subsequent_indent="  ") for line in lines)
 
 
 def _ask(bot: Bot, texts: Sequence[str]) -> None:

@@ -5,7 +5,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import timedelta
 from typing import Any, Self, TypedDict
 
@@ -28,7 +28,7 @@ SCHEMA = (
     """CREATE TABLE summaries (
         session TEXT PRIMARY KEY NOT NULL,
         text TEXT NOT NULL,
-        up_to INTEGER NOT NULL
+        up_to INTEGER NOT NULL CHECK (typeof(up_to) = 'integer')
     )""",
     """CREATE TABLE facts (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -38,8 +38,13 @@ SCHEMA = (
     )""",
     "CREATE INDEX facts_of_user ON facts (user, id)",
 )
-TABLES = {"messages", "summaries", "facts"}
+COLUMNS = {
+    *("messages.id", "messages.session", "messages.role", "messages.content"),
+    *("messages.created", "summaries.session", "summaries.text", "summaries.up_to"),
+    *("facts.id", "facts.user", "facts.text", "facts.created"),
+}
 
+# What to do, by the name of the error or the beginning of its text. The first counts.
 ADVICE = {
     "SQLITE_NOTADB": "it is no SQLite database; choose another file",
     "SQLITE_CANTOPEN": "it cannot be opened; is it a folder, is its folder missing, "
@@ -47,10 +52,15 @@ ADVICE = {
     "SQLITE_READONLY": "it may only be read; allow writing, or choose another file",
     "SQLITE_FULL": "there is no room left; make room and try again, nothing is half "
     "written",
+    "SQLITE_BUSY_SNAPSHOT": "another has written while this program was reading; close "
+    "what `newest` or `oldest` gave, and try again",
     "SQLITE_BUSY": "another program has kept it locked for too long; end that program, "
     "or try again",
     "SQLITE_CORRUPT": "it is damaged; put a backup in its place",
     "SQLITE_IOERR": "reading or writing it failed; look after the disk, and try again",
+    "Cannot operate on a closed": "it is closed; open it with a new Store",
+    "SQLite objects created in a thread": "it was opened in another thread; open a "
+    "Store in each",
 }
 
 
@@ -91,9 +101,9 @@ class Store:
 
     Raises:
         StoreError: In each method: the file cannot be read or written.
-        TypeError: In each method: an id or a text is no text.
-        ValueError: In each method: an id is empty, or holds a lone surrogate. To
-            replace that would make one id out of two.
+        TypeError: In each method: an id or a text is no text, or a number is none.
+        ValueError: In each method: an id is empty, or holds a lone surrogate (to
+            replace that would make one id out of two); no message has such a number.
 
     >>> with Store() as store:
     ...     store.add_exchange("terminal", "Hello?", "Hello!")
@@ -119,6 +129,8 @@ class Store:
                 to another program.
         """
         self.path = os.fspath(path)
+        if not isinstance(self.path, str):
+            raise TypeError(f"the path must be text or a Path, not {path!r}")
         self._clock = clock
         with self._explained():
             if not self.path or "\0" in self.path:
@@ -145,7 +157,7 @@ class Store:
 
     def messages(self, session: str, after_id: int = 0) -> list[StoredMessage]:
         """Return the messages of a session after a number, oldest first."""
-        return [*self.newest(session, after_id)][::-1]
+        return [*self.oldest(session, after_id)]
 
     def newest(
         self, session: str, after_id: int = 0
@@ -155,15 +167,13 @@ class Store:
         It reads a row when it is asked for one, so that whoever stops early has not
         read a long conversation. Close it when you stop (`contextlib.closing`).
         """
-        query = "SELECT id, role, content FROM messages WHERE session = ? AND id > ? "
-        values = (checked_id("session", session), after_id)
-        with self._explained():
-            rows = self._db.execute(query + "ORDER BY id DESC", values)
-            try:
-                for number, role, content in rows:
-                    yield {"id": number, "role": role, "content": content}
-            finally:
-                rows.close()
+        return self._messages(session, after_id, "DESC")
+
+    def oldest(
+        self, session: str, after_id: int = 0
+    ) -> Generator[StoredMessage, None, None]:
+        """Do what `newest` does, oldest first."""
+        return self._messages(session, after_id, "ASC")
 
     def get_summary(self, session: str) -> Summary | None:
         """Return the summary of a session, if there is one."""
@@ -172,17 +182,27 @@ class Store:
             return {"text": text, "up_to": up_to}
         return None
 
-    def set_summary(self, session: str, text: str, up_to: int) -> None:
+    def set_summary(self, session: str, text: str, up_to: int) -> bool:
         """Store the summary of a session, in place of an earlier one.
 
         Args:
             session: Whose.
             text: The summary.
             up_to: The number of the last message that it covers.
+
+        Returns:
+            Whether it was stored. It is not if that message is gone, because somebody
+            cleared the conversation while the summary was being written.
         """
-        values = (checked_id("session", session), _text("summary", text), up_to)
+        checked_id("session", session)
+        _number("message", up_to)
+        replace = (
+            "REPLACE INTO summaries SELECT session, ?, id FROM messages "
+            "WHERE session = ? AND id = ?"
+        )
         with self._writing():
-            self._db.execute("REPLACE INTO summaries VALUES (?, ?, ?)", values)
+            values = (_text("summary", text), session, up_to)
+            return self._db.execute(replace, values).rowcount == 1
 
     def add_fact(self, user: str, text: str) -> int:
         """Store a fact; return its number, which is never given again."""
@@ -199,7 +219,7 @@ class Store:
 
     def forget(self, user: str, id: int | None = None) -> int:
         """Delete a fact of a user by its number, or all of them; return how many."""
-        if id is not None and not 0 < id <= LARGEST_ID:
+        if id is not None and not 0 < _whole("fact", id) <= LARGEST_ID:
             return 0
         delete = "DELETE FROM facts WHERE user = ? AND id = coalesce(?, id)"
         with self._writing():
@@ -217,7 +237,9 @@ class Store:
             return self._db.execute(delete, values).rowcount
 
     def export(self, session: str, user: str | None = None) -> str:
-        """Return all that is kept of a session, and the user's facts, as JSON text.
+        """Return a session's messages and summary, and a user's facts, as JSON text.
+
+        The times at which they were stored are left out.
 
         Args:
             session: Whose messages and summary.
@@ -235,8 +257,9 @@ class Store:
     def expire(self, older_than: timedelta) -> int:
         """Delete the sessions in which nothing was said for so long (time to live).
 
-        A session goes as a whole, with its summary; facts stay until they are
-        forgotten. Call it now and then, such as once a day.
+        A session goes as a whole, with its summary, and so does a summary that has no
+        messages any more; facts stay until they are forgotten. Call it now and then,
+        such as once a day.
 
         Returns:
             How many messages were deleted.
@@ -250,19 +273,30 @@ class Store:
         old = "SELECT session FROM messages GROUP BY session HAVING max(created) < ?"
         with self._writing():
             sessions = self._db.execute(old, (limit,)).fetchall()
-            self._db.executemany("DELETE FROM summaries WHERE session = ?", sessions)
             delete = "DELETE FROM messages WHERE session = ?"
-            return max(0, self._db.executemany(delete, sessions).rowcount)
+            deleted = max(0, self._db.executemany(delete, sessions).rowcount)
+            left_over = "session NOT IN (SELECT session FROM messages)"
+            self._db.execute(f"DELETE FROM summaries WHERE {left_over}")
+            return deleted
 
     def vacuum(self) -> None:
         """Write the file anew: it shrinks, and what was deleted is really gone.
 
         Until then SQLite keeps deleted text in unused parts of the file. It takes as
         long as copying the file, and others wait.
+
+        Raises:
+            StoreError: Among others: somebody is reading the file as it was before.
         """
         with self._explained():
             self._db.execute("VACUUM")
-            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").close()
+            checkpoint = self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            [(busy, _, _)] = checkpoint.fetchall()
+        if busy:
+            raise StoreError(
+                f"{self.path}: somebody is reading it, so what was deleted is still on "
+                "the disk; call vacuum again when they have finished"
+            )
 
     def close(self) -> None:
         """Close the file; closing twice does nothing."""
@@ -279,19 +313,22 @@ class Store:
         """Check that the file is ours, make its tables, and set how it is written."""
         with self._transaction("IMMEDIATE"):
             (version,) = self._db.execute("PRAGMA user_version").fetchone()
-            query = "SELECT name FROM sqlite_master WHERE type = 'table'"
-            tables = {name for (name,) in self._db.execute(query)}
+            query = (
+                "SELECT t.name || '.' || c.name FROM sqlite_master AS t, "
+                "pragma_table_info(t.name) AS c WHERE t.type = 'table'"
+            )
+            columns = {name for (name,) in self._db.execute(query)}
             if version > SCHEMA_VERSION:
                 raise StoreError(
                     f"{self.path}: it was written by a newer version of this program "
                     f"(schema {version}, this one knows {SCHEMA_VERSION}); "
                     "update the program, or choose another file"
                 )
-            if version == 0 and not tables:
+            if version == 0 and not columns:
                 for statement in SCHEMA:
                     self._db.execute(statement)
                 self._db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-            elif version != SCHEMA_VERSION or not tables >= TABLES:
+            elif version != SCHEMA_VERSION or not columns >= COLUMNS:
                 raise StoreError(
                     f"{self.path}: it is the database of another program; "
                     "choose another file"
@@ -315,6 +352,18 @@ class Store:
                 if not _is(error, "SQLITE_BUSY") or time.monotonic() > deadline:
                     raise
             time.sleep(0.01)
+
+    def _messages(
+        self, session: str, after_id: int, order: str
+    ) -> Generator[StoredMessage, None, None]:
+        """Yield the messages of a session after a number, in this order."""
+        query = "SELECT id, role, content FROM messages WHERE session = ? AND id > ? "
+        values = (checked_id("session", session), _number("message", after_id))
+        with self._explained():
+            rows = self._db.execute(f"{query} ORDER BY id {order}", values)
+            with closing(rows):
+                for number, role, content in rows:
+                    yield {"id": number, "role": role, "content": content}
 
     def _rows(self, query: str, value: str) -> list[Any]:
         """Return all rows of a query."""
@@ -350,13 +399,13 @@ class Store:
             yield
         except sqlite3.Error as error:
             advice = [text for name, text in ADVICE.items() if _is(error, name)]
-            said = f"{self.path}: {'; '.join([str(error), *advice])}"
-            raise StoreError(said) from error
+            said = [*advice, str(error)][0]
+            raise StoreError(f"{self.path}: {said}") from error
 
 
 def _is(error: sqlite3.Error, name: str) -> bool:
-    """Say whether an error is of a kind; errors of the module itself have none."""
-    return getattr(error, "sqlite_errorname", "").startswith(name)
+    """Say whether an error is of a kind; those of the module itself have words only."""
+    return getattr(error, "sqlite_errorname", str(error)).startswith(name)
 
 
 def checked_id(name: str, value: str) -> str:
@@ -373,3 +422,19 @@ def _text(name: str, value: str) -> str:
     if not isinstance(value, str):
         raise TypeError(f"the {name} must be text, not {value!r}")
     return well_formed(value)
+
+
+def _number(name: str, value: int) -> int:
+    """Return a number that SQLite can look for."""
+    if not 0 <= _whole(name, value) <= LARGEST_ID:
+        raise ValueError(
+            f"there is no {name} number {value}; numbers go from 0 to {LARGEST_ID}"
+        )
+    return value
+
+
+def _whole(name: str, value: int) -> int:
+    """Return a value, which must be a whole number."""
+    if type(value) is not int:
+        raise TypeError(f"the number of a {name} must be a whole number, not {value!r}")
+    return value
