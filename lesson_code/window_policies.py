@@ -659,4 +659,5 @@ CASES: dict[str, tuple[list[AgentMessage], int]] = {
     "an agent, asked again": ([*START, *sized_step(20, 30) * 2, *ASKED_AGAIN], 110),
     "a long text in a call": ([*START, *sized_step(200, 10), *ASKED_AGAIN], 100),
     "a call without words": ([*START, *sized_step(20, 30, None), *ASKED_AGAIN], 200),
+    "a question with a picture": ([*LONG_CHAT[:3], picture_question(3)], 1_050),
 }

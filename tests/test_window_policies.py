@@ -71,6 +71,7 @@ def used(*ids: str | None, text: str = "ok") -> AgentMessage:
 def test_texts_and_calls_cost_their_words() -> None:
     """A text, the name of a function or its arguments would not be counted, or counted twice."""
     assert 4 == message_cost({"role": "user", "content": "My cat is Biscuit."})
+    assert 4 + 4 == message_cost({"role": "user", "content": "My cat is Biscuit."}, per_message=4)
     assert 0 == message_cost({"role": "user", "content": ""})
     assert 0 == message_cost({"role": "assistant", "content": None})
     assert 0 == message_cost({"role": "assistant"})
@@ -340,6 +341,26 @@ def test_the_walk_of_the_page() -> None:
     assert 5 + 40 == sum(map(message_cost, AGENT_RUN[4:6]))
 
 
+def test_the_run_of_the_home_page() -> None:
+    """The home page would promise another cut than the lesson shows."""
+    assert 10 + 8 + 4 * 5 + 25 + 40 + 15 + 30 == sum(map(window_policies.message_cost, window_policies.AGENT_RUN))
+    # Orders, question, two calls and their results; the marker is no message of the run.
+    assert 2 + 2 * 2 == len(window_policies.task_window(window_policies.AGENT_RUN, 80)) - 1
+    assert 2 + 4 * 2 == len(window_policies.AGENT_RUN)
+
+
+def test_orders_taken_off_the_list() -> None:
+    """The page would say of a run without its orders what does not happen to it."""
+    orders, rest = WEATHER_RUN[:2], WEATHER_RUN[2:]
+    assert [rest[0], rest[4], rest[5]] == naive_pin(rest, 2)
+    assert "user" == rest[0]["role"]
+    # The question 7, the first step 4 + 7 + 7, the second 2 + 6: all fit. The orders have 4 + 3.
+    assert rest == task_window(rest, 36)
+    assert 7 + 18 + 8 == sum(map(message_cost, rest))
+    assert 4 + 3 == sum(map(message_cost, orders))
+    assert 36 < 33 + 7 == sum(map(message_cost, [*orders, *rest]))
+
+
 def test_the_limits_of_the_page() -> None:
     """Groups would come back one message at a time, or the marker be charged when nothing is missing."""
     # 10 + 8 + 4 + 35 = 57; step 3 adds 20, step 2 adds 45; step 1 has 30, and without the marker all is 148.
@@ -390,6 +411,13 @@ def test_a_pending_call_at_the_end_stays() -> None:
     assert [*pending[:2], MARKER, pending[4]] == task_window(pending, 10 + 8 + 4 + 4)
     half = [*pending, tool_result("5", "one two")]
     assert [*half[:2], MARKER, *half[4:]] == task_window(half, 10 + 8 + 4 + 4 + 2)
+    # Until the results are there, the window is refused: the call is behind orders, question and marker.
+    for chat in (pending, half):
+        early = task_window(chat, 28)
+        assert ["message 3: a call without all its results behind it"] == rejections(early, CHAT)
+        assert ["message 3: a call without all its results behind it"] == rejections(early, "anthropic")
+    done = [*half, tool_result("6", "three")]
+    assert [] == rejections(task_window(done, 29), CHAT) == rejections(task_window(done, 29), "anthropic")
     with pytest.raises(ValueError, match=r"need 28 tokens, the limit is 27$"):
         task_window(half, 27)
 
@@ -924,7 +952,9 @@ def test_the_measure_of_the_comparison() -> None:
     assert [20, 30] == [message_cost(message, *MEASURE) for message in sized_step(20, 30, None)]
     # The marker has 28 characters: 7 tokens, and 4 for itself.
     assert 7 + 4 == message_cost(MARKER, *MEASURE)
-    assert [80, 80, 10 + 10 + 20 + 100, 30, 20 + 4 * 50, 20 + 2 * 50 + 30, 20 + 210 + 30, 20 + 50 + 30] == [
+    # "What does this show?" has 20 characters: 5 tokens, and 4 for itself. The picture has 1,000.
+    assert 1_049 == 10 + 10 + 20 + (5 + 4 + 1_000)
+    assert [80, 80, 10 + 10 + 20 + 100, 30, 20 + 4 * 50, 20 + 2 * 50 + 30, 20 + 210 + 30, 20 + 50 + 30, 1_049] == [
         sum(message_cost(message, *MEASURE) for message in chat) for chat, _ in CASES.values()
     ]
 
@@ -940,12 +970,14 @@ def test_the_table_of_the_comparison() -> None:
         "an agent, asked again",
         "a long text in a call",
         "a call without words",
+        "a question with a picture",
     ] == [*CASES]
-    assert [80, 70, 60, 60, 140, 110, 100, 200] == [limit for _, limit in CASES.values()]
+    assert [80, 70, 60, 60, 140, 110, 100, 200, 1_050] == [limit for _, limit in CASES.values()]
     # Too long: 10 for the order leave 60, for 10 + 20 + 10 and no 20; the reply in front goes. The question alone has
     # 100. The greeting fits. At work, all behind the question is calls and results. Asked again: 100 go to 10, 20, 30,
     # and a call and a result of 5 and 30, of which the arguments are not counted; then no question, so all but the
     # last goes. The long text: 10 + 10 + 5 + 10 + 20 + 10 fit without the arguments, 260 with them.
+    # A picture is no text.
     assert [
         "6 of 6",
         "4 of 6",
@@ -955,11 +987,21 @@ def test_the_table_of_the_comparison() -> None:
         "2 of 8",
         "6 of 6, too long",
         "cannot read it",
+        "cannot read it",
     ] == [verdict(strict_window, *case) for case in CASES.values()]
     # The same, but by turns: 10, then 10 + 20, then no other 30. Calls are counted as they are written down.
-    assert ["6 of 6", "4 of 6", "refuses", "2 of 2, rejected", "refuses", "2 of 8", "2 of 6", "6 of 6"] == [
-        verdict(whole_turns, *case) for case in CASES.values()
-    ]
+    # It reads no parts.
+    assert [
+        "6 of 6",
+        "4 of 6",
+        "refuses",
+        "2 of 2, rejected",
+        "refuses",
+        "2 of 8",
+        "2 of 6",
+        "6 of 6",
+        "cannot read it",
+    ] == [verdict(whole_turns, *case) for case in CASES.values()]
     # Like the first, but the last question is always kept, a reply in front never, and no call can be answered.
     assert [
         "6 of 6",
@@ -970,12 +1012,25 @@ def test_the_table_of_the_comparison() -> None:
         "2 of 8",
         "6 of 6, too long",
         "cannot read it",
+        "cannot read it",
     ] == [verdict(always_answer, *case) for case in CASES.values()]
     # 70: 10 + 10 + 11 leave 39, for 20 and 10. At work, 140: 10 + 10 + 11 + 50 leave 59, for one step more.
     # Asked again, 110: 31 leave 79, for 20 and 50. The long text, 100: 31 leave 69, for 20 and no 210.
-    assert ["6 of 6", "4 of 6", "refuses", "2 of 2, rejected", "6 of 10", "5 of 8", "3 of 6", "6 of 6"] == [
-        verdict(newest_steps, *case) for case in CASES.values()
-    ]
+    # With the picture, 1,049 of 1,050.
+    assert [
+        "6 of 6",
+        "4 of 6",
+        "refuses",
+        "2 of 2, rejected",
+        "6 of 10",
+        "5 of 8",
+        "3 of 6",
+        "6 of 6",
+        "4 of 4",
+    ] == [verdict(newest_steps, *case) for case in CASES.values()]
+    # Of the same messages, 1,030 are 10 and the picture's 1,009, and 11 for the marker.
+    assert "2 of 4" == verdict(newest_steps, CASES["a question with a picture"][0], 1_030)
+    assert "refuses" == verdict(newest_steps, CASES["a question with a picture"][0], 1_029)
 
 
 def test_no_room_for_the_orders() -> None:
