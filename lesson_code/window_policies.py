@@ -638,7 +638,7 @@ WEATHER_RUN: list[AgentMessage] = [
     tool_result("a", "Szeged has 31 degrees and clear skies."),
     tool_result("b", "Pécs has 28 degrees and some clouds."),
     tool_call("c", "weather", "Győr"),
-    tool_result("c", "Győr has 26 degrees and rain."),
+    tool_result("c", "It is 26 degrees in Győr."),
 ]
 
 LONG_CHAT: list[AgentMessage] = [
