@@ -733,7 +733,10 @@ class Facts:
         del self._facts[_plain(key)]
 
     def about(self, question: str) -> dict[str, str]:
-        """Return the facts that a question asks for: a word of the key is in it."""
+        """Return the facts that share a word with a question, in their key.
+
+        What does harm when it is missing must not be chosen this way.
+        """
         asked = word_counts(question)
         return {
             key: value
@@ -866,6 +869,33 @@ def cosine(a: dict[str, float], b: dict[str, float]) -> float:
     lengths = length(a) * length(b)
     shared = fsum(a[word] * b[word] for word in a if word in b)
     return shared / lengths if lengths else 0.0
+
+
+# All kinds of memory in one prompt.
+
+
+def build_prompt(
+    system: str, summary: str, recalled: list[Message], newest: list[Message]
+) -> list[Message]:
+    """Put a prompt together from the four kinds of memory.
+
+    Args:
+        system: The standing orders, with the facts.
+        summary: What the older messages were about; empty if there is none yet.
+        recalled: Messages that were looked up, best first.
+        newest: The newest turns, the question last; not changed.
+
+    Returns:
+        A system message for each kind that has something to say, then the newest
+        turns. What was looked up and stands there anyway is not sent twice.
+    """
+    parts = [system]
+    if summary:
+        parts.append(SUMMARY + summary)
+    found = [f"{m['role']}: {m['content']}" for m in recalled if m not in newest]
+    if found:
+        parts.append("\n".join(["Said before:", *found]))
+    return [*(Message(role="system", content=part) for part in parts), *newest]
 
 
 # The model calls a tool.
