@@ -276,14 +276,13 @@ class Bot:
     def _longest_summary(self, user: str, new: Message) -> int:
         """Return the tokens that a summary may have, by estimate.
 
-        That is a quarter of what the new message leaves. Its real tokens must fit a
-        reply, the new message must fit beside it, and half of the room be left.
+        That is a quarter of what the new message leaves, so that both fit. Its real
+        tokens must fit a reply, and half of the room must be left beside it.
         """
         _, room = self._system(user, None, new)
         _, beside = self._system(user, "x", new)  # its heading and marks count too
-        taken = message_cost(new)
-        most = min((room - taken) // 4, self.max_tokens // TIMES_THE_ESTIMATE)
-        return min(most, beside - max(taken, room // 2))
+        most = min(beside - room // 2, self.max_tokens // TIMES_THE_ESTIMATE)
+        return min(most, (room - message_cost(new)) // 4)
 
     def _leaves_half(self, user: str, summary: str, new: Message) -> bool:
         """Say whether half of the room is left for messages beside a summary."""
