@@ -9,7 +9,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -70,6 +70,10 @@ def raw_server(answer: bytes) -> Iterator[str]:
         with client:
             client.recv(2**16)
             client.sendall(answer)
+            client.shutdown(socket.SHUT_WR)
+            with suppress(OSError):  # what is left unread would reset the connection, and the answer be lost
+                while client.recv(2**16):
+                    pass
 
     with socket.create_server(("127.0.0.1", 0)) as listening:
         thread = threading.Thread(target=serve)
@@ -184,13 +188,39 @@ def test_a_refusal_is_an_answer() -> None:
         assert Reply("I cannot help with that.", 3, 6) == ask(provider("chat completions", server.url))
 
 
-def test_an_answer_that_was_cut_off_is_an_answer() -> None:
-    """A person would be shown an error in place of a long answer that stops in the middle."""
-    choice = {"message": {"content": "It is A"}, "finish_reason": "length"}
-    part = {"content": [{"type": "text", "text": "It is A"}], "stop_reason": "max_tokens"}
-    with FakeServer([Fault(body=json.dumps({"choices": [choice]})), Fault(body=json.dumps(part))]) as server:
-        assert "It is A" == ask(provider("chat completions", server.url)).text
-        assert "It is A" == ask(provider("anthropic", server.url)).text
+def stopped(text: str, reason: Any) -> Fault:
+    """An answer in both shapes that says why it ends."""
+    choice = {"message": {"content": text}, "finish_reason": reason}
+    part = {"type": "text", "text": text}
+    return Fault(body=json.dumps({"choices": [choice], "content": [part], "stop_reason": reason}))
+
+
+@pytest.mark.parametrize(
+    ("protocol", "reason", "is_whole"),
+    [
+        ("chat completions", "stop", True),
+        ("chat completions", "length", False),
+        ("chat completions", None, True),
+        ("anthropic", "end_turn", True),
+        ("anthropic", "max_tokens", False),
+        ("anthropic", "model_context_window_exceeded", False),
+        ("anthropic", ["odd"], True),
+    ],
+)
+def test_an_answer_that_was_cut_off_says_so(protocol: str, reason: Any, is_whole: bool) -> None:
+    """Half a summary would be taken for a whole one, or a long answer that stops in the middle be an error."""
+    with FakeServer([stopped("It is A", reason)]) as server:
+        reply = ask(provider(protocol, server.url))
+    assert ("It is A", is_whole) == (reply.text, reply.is_whole)
+
+
+@pytest.mark.parametrize(("protocol", "reason"), [("chat completions", "content_filter"), ("anthropic", "refusal")])
+@pytest.mark.parametrize("text", ["It is A", ""])
+def test_an_answer_that_was_stopped_is_none(protocol: str, reason: str, text: str) -> None:
+    """Half a sentence that the provider took back would be stored as what the model said."""
+    with FakeServer([stopped(text, reason)]) as server:
+        said = failure(provider(protocol, server.url))
+    assert f"stopped the answer ({reason}); put the question in other words" in said
 
 
 @both
@@ -463,6 +493,8 @@ def test_broken_off_between_two_chunks() -> None:
     """As above, where the server does not say beforehand how long the answer is."""
     with raw_server(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n") as url:
         assert "cannot be reached, or broke off" in failure(provider("anthropic", url))
+    with raw_server(b"HTTP/1.1 401 No\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n") as url:
+        assert "answered with status 401; check the API key" in failure(provider("anthropic", url))
 
 
 @pytest.mark.parametrize("answer", [b"", b"HTTP/1.1 2", b"\x1b[2J\n\r\n", b"HTTP/1.1 200 OK\r\n" + b"a: b\r\n" * 200])

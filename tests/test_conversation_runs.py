@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lesson_code.conversation import estimate_tokens, message_cost, runs, store, total_cost, window
+from lesson_code.conversation import bot, estimate_tokens, message_cost, runs, store, total_cost, window
 
 
 def test_docstrings() -> None:
@@ -20,6 +20,7 @@ def test_constants_of_the_page() -> None:
     assert 30 == store.BUSY_SECONDS
     assert 4 == window.TOKENS_PER_MESSAGE
     assert 200 == window.LONGEST_FACT
+    assert 4 == bot.TIMES_THE_ESTIMATE
 
 
 # What a conversation sends.
@@ -182,7 +183,7 @@ def test_ada() -> None:
     """The summarising run of the page would send or keep something else."""
     # Exchanges of 10 + 13, 14 + 12, 14 + 13 and 14 + 12, and a question of 8: 110 in all. "Be brief." takes 7, so
     # 103 are left, too few. Of the 95 beside the question, half may stay, 47: the last exchange, 26. Three go.
-    # The summary may have a quarter of 103; but with heading and marks it may take half, and they leave it 19:
+    # The summary may have a quarter of those 95, 23; but with heading and marks it may take half, and they leave it 19:
     # 9 + 2 + 132 + 1 characters are 36 + 4 tokens, 33 more than without, and 103 - 33 - 51 = 19.
     run = runs.summarising_run()
     assert 5 == len(runs.ADA_QUESTIONS)
@@ -195,7 +196,7 @@ def test_ada() -> None:
         :3
     ]
     assert 1 + 6 == len(request)
-    assert 19 == run.asked.max_tokens
+    assert 4 * 19 == run.asked.max_tokens
     assert str(run.asked.system).endswith("Write at most 76 characters.")
     summary = "Name: Ada. Lives in Edinburgh. Decided: a robot that makes tea."
     assert summary == run.summary

@@ -263,12 +263,12 @@ def test_a_system_prompt(db: str, fake: FakeProvider, monkeypatch: pytest.Monkey
 
 def test_summaries(db: str, fake: FakeProvider, monkeypatch: pytest.MonkeyPatch) -> None:
     """What no longer fits would be left out, though summaries were asked for."""
-    lines = b"I am Asha, and it is raining.\nIs it?\nWho am I?\n"
-    piped(monkeypatch, lines, "--db", db, "--summarise", "--budget", "60")
-    # Messages of 8, 20, 2, 14 and 3 tokens, and 4 more for each: 67, over 60.
+    lines = b"I am Asha, and it is raining." + b"." * 91 + b"\nIs it?\nWho am I?\n"
+    piped(monkeypatch, lines, "--db", db, "--summarise", "--budget", "108")
+    # Messages of 30, 42, 2, 14 and 3 tokens, and 4 more for each: 111, over 108.
     assert terminal.MAX_TOKENS == fake.calls[0].max_tokens
     asked = [call.messages[0]["content"] for call in fake.calls if call.system and "You summarise" in call.system]
-    assert asked[0].startswith("Conversation:\nuser: I am Asha, and it is raining.\nassistant: (fake)")
+    assert asked[0].startswith(f"Conversation:\nuser: I am Asha, and it is raining.{'.' * 91}\nassistant: (fake)")
 
 
 # At a terminal.

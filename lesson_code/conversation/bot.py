@@ -8,7 +8,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from lesson_code.context_window import Message
-from lesson_code.conversation.providers import Provider, ProviderError
+from lesson_code.conversation.providers import Provider, ProviderError, Reply
 from lesson_code.conversation.store import LARGEST_ID, Store, checked_id
 from lesson_code.conversation.window import (
     CHARACTERS_PER_TOKEN,
@@ -22,8 +22,10 @@ from lesson_code.conversation.window import (
     well_formed,
 )
 
-SUMMARISE_AT_MOST = 8_000  # tokens for the summariser, if no window is known
+SUMMARISE_AT_MOST = 8_000  # estimated tokens for the summariser in one call
 SUMMARISE_AT_LEAST = 40  # with less, an exchange would be shortened to nothing
+SHORTEST_SUMMARY = 16  # estimated tokens; with less, nothing could be said
+TIMES_THE_ESTIMATE = 4  # for a summary: real counts were three times it, and more
 LONGEST_NUMBER = 100  # digits of a fact's number; none has that many
 LONGEST_ARGUMENT = 20 * LONGEST_FACT  # looked at: a megabyte would hold up everybody
 
@@ -66,7 +68,7 @@ class Bot:
             and messages together. The reply comes on top. If the provider says how
             large its window is, prompt and reply are kept within that too.
         summarise: Whether what no longer fits is summarised, or only left out. It is
-            left out as well if half of the room is too little for a summary.
+            left out as well if too little room is left for a summary.
         max_tokens: The most tokens that a reply may have.
     """
 
@@ -125,8 +127,8 @@ class Bot:
             await self._fold(session, user, new)
         system, messages = self._prompt(session, user, new)
         answer = await _ask(self.provider, system, messages, self.max_tokens)
-        self.store.add_exchange(session, text, answer)
-        return answer
+        self.store.add_exchange(session, text, answer.text)
+        return answer.text
 
     # What is sent.
 
@@ -200,21 +202,25 @@ class Bot:
     async def _fold(self, session: str, user: str, new: Message) -> None:
         """Summarise the oldest exchanges, if what is not summarised no longer fits.
 
-        If the provider fails, nothing changes, and the window cuts as it does without
-        summaries. Any other error is a mistake in the program, and must show.
+        If the provider fails or is cut off, nothing changes, and the window cuts as it
+        does without summaries. Any other error is a mistake in the program, and must
+        show.
         """
         _, _, room = self._frame(session, user, new)
         earlier = self.store.get_summary(session)
         text, after = (earlier["text"], earlier["up_to"]) if earlier else (None, 0)
         first_kept = self._first_kept(session, after, room - message_cost(new))
         longest = self._longest_summary(user, new)
-        if first_kept is None or longest <= 0:
+        if first_kept is None or longest < SHORTEST_SUMMARY:
             return
 
         # What can the summariser read, beside its orders and the earlier summary?
+        # What it writes, too, may have more tokens than by the estimate.
         system = SUMMARISE.format(longest * CHARACTERS_PER_TOKEN)
-        window = self.provider.context_window
-        most = SUMMARISE_AT_MOST if window is None else window - longest
+        reply, window = TIMES_THE_ESTIMATE * longest, self.provider.context_window
+        most = SUMMARISE_AT_MOST
+        if window is not None:
+            most = min(most, (window - reply) // TIMES_THE_ESTIMATE)
         most -= _cost_of_system(system) + message_cost(summary_request(text, []))
         if most < SUMMARISE_AT_LEAST:
             return
@@ -222,11 +228,11 @@ class Bot:
         folded = self._oldest(session, after, first_kept, most)
         request = summary_request(text, folded.lines)
         try:
-            text = await _ask(self.provider, system, [request], longest)
+            summary = await _ask(self.provider, system, [request], reply)
         except ProviderError:
             return
-        if self._leaves_half(user, text, new):
-            self.store.set_summary(session, text, folded.up_to)
+        if summary.is_whole and self._leaves_half(user, summary.text, new):
+            self.store.set_summary(session, summary.text, folded.up_to)
 
     def _first_kept(self, session: str, after: int, room: int) -> int | None:
         """Return the first message that need not be folded; None if nothing need be.
@@ -268,10 +274,15 @@ class Bot:
         return folded
 
     def _longest_summary(self, user: str, new: Message) -> int:
-        """Return the tokens that a summary may have: a quarter of the room at most."""
+        """Return the tokens that a summary may have, by estimate.
+
+        That is a quarter of what the new message leaves, so that both fit. Its real
+        tokens must fit a reply, and half of the room must be left beside it.
+        """
         _, room = self._system(user, None, new)
         _, beside = self._system(user, "x", new)  # its heading and marks count too
-        return min(self.max_tokens, room // 4, beside - room // 2)
+        most = min(beside - room // 2, self.max_tokens // TIMES_THE_ESTIMATE)
+        return min(most, (room - message_cost(new)) // 4)
 
     def _leaves_half(self, user: str, summary: str, new: Message) -> bool:
         """Say whether half of the room is left for messages beside a summary."""
@@ -358,17 +369,17 @@ async def one_shot(provider: Provider, text: str, max_tokens: int = 1024) -> str
         ProviderError: The provider failed, or sent an empty reply.
     """
     message: Message = {"role": "user", "content": well_formed(text)}
-    return await _ask(provider, None, [message], max_tokens)
+    return (await _ask(provider, None, [message], max_tokens)).text
 
 
 async def _ask(
     provider: Provider, system: str | None, messages: Sequence[Message], most: int
-) -> str:
+) -> Reply:
     """Ask the provider; an answer without a word in it is none."""
     reply = await provider.reply(messages, system=system, max_tokens=most)
     if not reply.text.strip():
         raise ProviderError("the provider sent an empty reply")
-    return well_formed(reply.text)
+    return reply._replace(text=well_formed(reply.text))
 
 
 def summary_request(earlier: str | None, lines: Sequence[str]) -> Message:

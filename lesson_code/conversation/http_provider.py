@@ -27,9 +27,10 @@ from lesson_code.context_window import Message
 from lesson_code.conversation.providers import ProviderError, Reply
 from lesson_code.conversation.window import estimate_tokens, one_line, total_cost
 
-# The newest version of Anthropic's API: it takes the key as others do, and refuses
-# temperature, top_p and top_k.
+# The newest version of Anthropic's API. It refuses temperature, top_p and top_k:
 # https://platform.claude.com/docs/en/api/migration-2026-10-21
+# Anthropic's own client sends the key as a bearer, as others do:
+# https://github.com/anthropics/anthropic-sdk-python/blob/main/src/anthropic/_client.py
 ANTHROPIC_VERSION = "2026-10-21"
 
 LARGEST_ANSWER = 8 * 2**20  # bytes
@@ -39,6 +40,10 @@ TRIES = 3
 
 # The server has too much to do, and may say when to come back; 529 is Anthropic's.
 BUSY = (429, 503, 529)
+
+# Why an answer ended, if not because it was whole.
+CUT_OFF = ("length", "max_tokens", "model_context_window_exceeded")
+STOPPED = ("content_filter", "refusal")
 
 ADVICE = {
     400: "look at what it says of the request",
@@ -139,9 +144,8 @@ class HttpProvider:
         The usage is what the provider counted. Some servers count nothing; then it is
         an estimate.
 
-        An answer that `max_tokens` has cut off is returned as far as it goes, and
-        nothing says so: in a chat, its reader sees that. Where its end matters, as in
-        a summary, allow more tokens than it needs.
+        An answer that was cut off is returned as far as it goes, and says so in
+        `is_whole`. One that the provider stopped for what it says is none.
 
         Raises:
             ProviderError: There is no answer; it says why, and what to do.
@@ -150,7 +154,11 @@ class HttpProvider:
         body = {"model": self._model} | self._protocol.body(chat, system, max_tokens)
         # Half a character (a lone surrogate) cannot be sent, and becomes "?".
         data = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
-        text, read, written = self._read(await self._answer(data))
+        text, reason, read, written = self._read(await self._answer(data))
+        if reason in STOPPED:
+            raise self._error(
+                f"stopped the answer ({reason}); put the question in other words"
+            )
         if not text.strip():
             raise self._error(
                 "sent an empty answer; try again, or allow the answer more than "
@@ -158,7 +166,9 @@ class HttpProvider:
             )
         if read is None:
             read = total_cost(messages) + (estimate_tokens(system) if system else 0)
-        return Reply(text, read, estimate_tokens(text) if written is None else written)
+        if written is None:
+            written = estimate_tokens(text)
+        return Reply(text, read, written, is_whole=reason not in CUT_OFF)
 
     async def _answer(self, data: bytes) -> bytes:
         """Ask, and ask again when the server says so; return the body of the answer."""
@@ -216,15 +226,18 @@ class HttpProvider:
                 raise TimeoutError("nobody waits for the answer any more")
             connection.request("POST", path, data, headers)
             with connection.getresponse() as response:
-                body = response.read(LARGEST_ANSWER + 1)
-                missing = response.length
+                try:
+                    body = response.read(LARGEST_ANSWER + 1)
+                    is_short = bool(response.length)
+                except IncompleteRead as error:  # of an answer in chunks
+                    body, is_short = error.partial, True
         answer = _Answer(response.status, response.headers.get("Retry-After"), body)
-        if answer.is_success and missing and len(body) <= LARGEST_ANSWER:
-            raise IncompleteRead(body, missing)
+        if answer.is_success and is_short and len(body) <= LARGEST_ANSWER:
+            raise IncompleteRead(body)
         return answer
 
-    def _read(self, data: bytes) -> tuple[str, int | None, int | None]:
-        """Read text and usage out of the body of an answer."""
+    def _read(self, data: bytes) -> "_Parts":
+        """Read what matters out of the body of an answer."""
         try:
             return self._protocol.read(json.loads(data))
         except (ValueError, RecursionError) as error:
@@ -335,13 +348,22 @@ def _own_words(body: bytes) -> str:
 _Chat = list[dict[str, str]]
 
 
+class _Parts(NamedTuple):
+    """What an answer says, why it ends, and the usage as far as it was counted."""
+
+    text: str
+    reason: Any
+    read: int | None
+    written: int | None
+
+
 class _Protocol(NamedTuple):
     """Where a request goes, what it says, and how the answer is read."""
 
     path: str
     headers: dict[str, str]
     body: Callable[[_Chat, str | None, int], dict[str, Any]]
-    read: Callable[[Any], tuple[str, int | None, int | None]]
+    read: Callable[[Any], _Parts]
 
 
 def _chat_body(chat: _Chat, system: str | None, max_tokens: int) -> dict[str, Any]:
@@ -350,13 +372,14 @@ def _chat_body(chat: _Chat, system: str | None, max_tokens: int) -> dict[str, An
     return {"messages": first + chat, "max_completion_tokens": max_tokens}
 
 
-def _chat_read(answer: Any) -> tuple[str, int | None, int | None]:
+def _chat_read(answer: Any) -> _Parts:
     """Read an answer; a model that refuses may say so in another place."""
-    message = answer["choices"][0]["message"]
+    choice = answer["choices"][0]
+    message = choice["message"]
     text = message["content"] or message.get("refusal") or ""
     usage = answer.get("usage") or {}
     counts = _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")
-    return _text(text), *counts
+    return _Parts(_text(text), choice.get("finish_reason"), *counts)
 
 
 def _claude_body(chat: _Chat, system: str | None, max_tokens: int) -> dict[str, Any]:
@@ -365,7 +388,7 @@ def _claude_body(chat: _Chat, system: str | None, max_tokens: int) -> dict[str, 
     return {"messages": chat, "max_tokens": max_tokens, **apart}
 
 
-def _claude_read(answer: Any) -> tuple[str, int | None, int | None]:
+def _claude_read(answer: Any) -> _Parts:
     """Read an answer: its parts may be other than text, and some input is cached."""
     parts = [part for part in answer["content"] if part["type"] == "text"]
     usage = answer.get("usage") or {}
@@ -374,7 +397,8 @@ def _claude_read(answer: Any) -> tuple[str, int | None, int | None]:
     if read is not None:
         read += sum(count or 0 for count in cached)
     text = "".join(_text(part["text"]) for part in parts)
-    return text, read, _count(usage, "output_tokens")
+    written = _count(usage, "output_tokens")
+    return _Parts(text, answer.get("stop_reason"), read, written)
 
 
 CACHED = ("creation", "read")

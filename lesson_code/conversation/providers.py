@@ -22,6 +22,7 @@ class Reply(NamedTuple):
     text: str
     input_tokens: int
     output_tokens: int
+    is_whole: bool = True  # False: it was cut off, as at `max_tokens`
 
 
 class Call(NamedTuple):
