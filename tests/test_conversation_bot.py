@@ -57,9 +57,9 @@ def test_the_fake_tells_what_it_was_sent() -> None:
 def test_the_fake_counts_usage() -> None:
     """The usage would leave out the system prompt, or the framing of messages."""
     messages = [{"role": "user", "content": "x" * 40}]
-    reply = asyncio.run(FakeProvider(["y" * 20]).reply(messages, system="z" * 8, max_tokens=9))  # type: ignore[arg-type]
+    reply = asyncio.run(FakeProvider(["y" * 20]).reply(messages, system="z" * 8, max_tokens=9))
     assert Reply("y" * 20, (10 + 4) + 2, 5, is_whole=True) == reply
-    reply = asyncio.run(FakeProvider(["y"]).reply(messages, system=None, max_tokens=9))  # type: ignore[arg-type]
+    reply = asyncio.run(FakeProvider(["y"]).reply(messages, system=None, max_tokens=9))
     assert Reply("y", 10 + 4, 1, is_whole=True) == reply
 
 
@@ -682,7 +682,7 @@ def test_an_exchange_that_is_too_long_is_shortened(store: Store) -> None:
     most = ((600 // 4 - ORDERS - 8) // 2 - 1) * 4
     assert question.startswith("user: My name is Ada. qqq")
     assert question.endswith("qqq Remember it.")
-    head, number, tail = re.fullmatch(r"(.*q) … \((\d+) characters are left out\) … (q.*)", question).groups()  # type: ignore[union-attr]
+    head, number, tail = re.fullmatch(r"(.*q) … \((\d+) characters are left out\) … (q.*)", question).groups()
     assert 6 + 8_029 == len(head) + int(number) + len(tail)
     assert most - 1 <= len(question) <= most
     assert "assistant: Yes." == answer
@@ -793,7 +793,7 @@ def test_progress_where_tokens_are_three_times_as_many(store: Store) -> None:
     covered = []
     for _ in range(5):
         assert is_summarised(store, fake, bot, "字")
-        covered.append(store.get_summary("a")["up_to"])  # type: ignore[index]
+        covered.append(store.get_summary("a")["up_to"])
     assert sorted({*covered}) == covered
 
 

@@ -393,10 +393,10 @@ def test_what_is_no_number_is_refused(store: Store) -> None:
         with pytest.raises(TypeError, match=rf"^the number of a message must be a whole number, not {bad!r}$"):
             store.set_summary("a", "Short.", bad)  # type: ignore[arg-type] - that is the point
         with pytest.raises(TypeError, match=rf"^the number of a message must be a whole number, not {bad!r}$"):
-            store.messages("a", bad)  # type: ignore[arg-type]
+            store.messages("a", bad)
         if bad is not None:
             with pytest.raises(TypeError, match=rf"^the number of a fact must be a whole number, not {bad!r}$"):
-                store.forget("a", bad)  # type: ignore[arg-type]
+                store.forget("a", bad)
     for number in (-1, 2**63, 2**70):
         with pytest.raises(ValueError, match=rf"^there is no message number {number}; numbers go from 0 to 9223372036"):
             store.set_summary("a", "Short.", number)

@@ -91,7 +91,7 @@ def test_openai_client_reads_answer_and_usage(openai_client: Callable[[FakeServe
     """The client that a reader installs could not talk to this server."""
     system = {"role": "system", "content": "12345678"}
     with FakeServer(["Szia, Ada!"]) as server:
-        completion = openai_client(server).chat.completions.create(model="m", messages=[system, USER])  # type: ignore[list-item]
+        completion = openai_client(server).chat.completions.create(model="m", messages=[system, USER])
     assert "Szia, Ada!" == completion.choices[0].message.content
     assert ("assistant", "stop") == (completion.choices[0].message.role, completion.choices[0].finish_reason)
     assert ("m", "chat.completion") == (completion.model, completion.object)
@@ -117,7 +117,7 @@ def test_anthropic_client_reads_answer_and_usage(
             model="m",
             max_tokens=5,
             system="12345678",
-            messages=[USER],  # type: ignore[list-item]
+            messages=[USER],
         )
     assert [("text", "Szia, Ada!")] == [(part.type, part.text) for part in message.content if part.type == "text"]
     assert ("assistant", "m", "end_turn") == (message.role, message.model, message.stop_reason)
@@ -148,9 +148,9 @@ def test_clients_read_the_errors(
     """A planted fault would reach the client as something else than the provider's error."""
     with FakeServer([Fault(status=status), Fault(status=status)]) as server:
         with pytest.raises(openai_error, match=f"planted fault with status {status}"):
-            openai_client(server).chat.completions.create(model="m", messages=[USER])  # type: ignore[list-item]
+            openai_client(server).chat.completions.create(model="m", messages=[USER])
         with pytest.raises(anthropic_error, match=f"planted fault with status {status}"):
-            anthropic_client(server).messages.create(model="m", max_tokens=5, messages=[USER])  # type: ignore[list-item]
+            anthropic_client(server).messages.create(model="m", max_tokens=5, messages=[USER])
 
 
 # What it answers.
@@ -374,7 +374,7 @@ def test_a_text_in_place_of_a_list() -> None:
 
 def test_a_bug_in_a_script_is_shown(capfd: pytest.CaptureFixture[str]) -> None:
     """A script that fails would look like a client that went away."""
-    with FakeServer(1 / n for n in (0,)) as server, pytest.raises(http.client.RemoteDisconnected):  # type: ignore[misc]
+    with FakeServer(1 / n for n in (0,)) as server, pytest.raises(http.client.RemoteDisconnected):
         chat(server)
     assert "ZeroDivisionError" in capfd.readouterr().err
 

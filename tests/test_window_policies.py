@@ -207,7 +207,7 @@ def test_special_tokens_are_text() -> None:
             "message 1, part 0: data is a int, not text",
         ),
         ({"role": "tool", "tool_call_id": ["a"], "content": "x"}, "message 1: the id of a call is a list, not text"),
-        (use(["a"]), "message 1: the id of a call is a list, not text"),  # type: ignore[arg-type]
+        (use(["a"]), "message 1: the id of a call is a list, not text"),
     ],
 )
 def test_messages_of_another_shape(message: AgentMessage, complaint: str) -> None:
