@@ -12,6 +12,7 @@ real text in the font of the page. Its colours are `currentColor` and these CSS 
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
@@ -53,6 +54,7 @@ def canvas() -> Iterator[tuple["Figure", "Axes"]]:
         yield figure, axes
 
 
+@cache
 def text_width(text: str) -> float:
     """Measure a text in DejaVu Sans, which is wider than nearly every font that a page may have."""
     from matplotlib.font_manager import FontProperties

@@ -26,7 +26,7 @@ from mkdocs.config import load_config  # noqa: E402 - as above
 
 import live_numbers  # noqa: E402 - as above
 from lesson_code.context_window import filler, truncate  # noqa: E402 - as above
-from live_numbers import command, evaluate, evidence, hooks, ledger, pictures  # noqa: E402 - as above
+from live_numbers import canvas, command, diagrams, evaluate, evidence, hooks, ledger, pictures  # noqa: E402 - as above
 from live_numbers.tokens import TOKEN, tokens  # noqa: E402 - as above
 from tests.tiny_site import TinySite  # noqa: E402 - as above
 
@@ -133,11 +133,15 @@ def overhead() -> None:
             rows["plain"].append(built(plain))
             spent.clear()
             evidence._assertions.cache_clear()
+            canvas.text_width.cache_clear()
             hooks._evaluator = None  # every round runs the lessons anew, as a build of its own does
             with (
                 stopwatch(evaluate.Evaluator, "_ask", "lessons"),
                 stopwatch(pictures, "line_chart", "drawing"),
                 stopwatch(pictures, "bar_strip", "drawing"),
+                stopwatch(diagrams, "message_rows", "drawing"),
+                stopwatch(diagrams, "sequence", "drawing"),
+                stopwatch(diagrams, "assembly", "drawing"),
             ):
                 rows["ours"].append(built(ROOT / "mkdocs.yml"))
             rows["lessons"].append(spent.get("lessons", 0.0))
