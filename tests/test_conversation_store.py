@@ -9,7 +9,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from datetime import timedelta
 from pathlib import Path
 
@@ -546,14 +546,20 @@ def test_a_file_that_stays_locked(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(store_module, "BUSY_SECONDS", 0)
     moments = iter([0.0, 0.0, 1.0])
     monkeypatch.setattr(store_module.time, "monotonic", lambda: next(moments))
-    naps: list[float] = []
-    monkeypatch.setattr(store_module.time, "sleep", naps.append)
+    waits: list[str] = []
+
+    def waited(store: Store, kind: str) -> AbstractContextManager[None]:
+        waits.append(kind)
+        return nullcontext() if kind == "EXCLUSIVE" else transaction(store, kind)
+
+    transaction = Store._transaction
+    monkeypatch.setattr(Store, "_transaction", waited)
     path = tmp_path / "chat.db"
     with raw(path) as other:
         other.execute("BEGIN EXCLUSIVE")
         with pytest.raises(StoreError, match=r"chat\.db: another program has kept it locked for t"):
             Store(path)
-        assert 1 == len(naps)
+        assert ["EXCLUSIVE"] == [kind for kind in waits if kind == "EXCLUSIVE"]
         other.execute("ROLLBACK")
 
 
@@ -564,7 +570,14 @@ def test_a_file_that_is_being_set_up_is_waited_for(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(store_module.time, "monotonic", lambda: 0.0)
     with raw(path) as other:
         other.execute("BEGIN EXCLUSIVE")
-        monkeypatch.setattr(store_module.time, "sleep", lambda seconds: other.execute("COMMIT"))
+        transaction = Store._transaction
+
+        def let_go(store: Store, kind: str) -> AbstractContextManager[None]:
+            if kind == "EXCLUSIVE":
+                other.execute("COMMIT")
+            return transaction(store, kind)
+
+        monkeypatch.setattr(Store, "_transaction", let_go)
         with Store(path) as store:
             assert [] == store.messages("a")
 

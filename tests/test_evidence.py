@@ -209,6 +209,7 @@ NOT_COUNTED = {
     "margin by position": body("assert pytest.approx(1.0, 9) == tokens_read(10, 50)", head=IMPORT + "import pytest\n"),
     "somebody's approx": body("assert 1 == approx(tokens_read(10, 50))", head=IMPORT + "def approx(x):\n    return 1\n"),
     "both from the code, approximately": body("assert approx(tokens_read(10, 50)) == tokens_read(10, 50)", head=IMPORT + "from pytest import approx\n"),
+    # The marks in these texts are the case: such a test must not count. They silence no test of this project.
     "skipped": IMPORT + "import pytest\n@pytest.mark.skip\ndef test_it():\n    assert 1 == tokens_read(10, 50)\n",
     "skipped if": IMPORT + "import pytest\n@pytest.mark.skipif(True, reason='x')\ndef test_it():\n    assert 1 == tokens_read(10, 50)\n",
     "expected to fail": IMPORT + "import pytest\n@pytest.mark.xfail(reason='x')\ndef test_it():\n    assert 1 == tokens_read(10, 50)\n",

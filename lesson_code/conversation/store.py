@@ -342,7 +342,7 @@ class Store:
         """Repeat an action while another process is setting up the same file.
 
         SQLite waits by itself for most locks, but not for the one that turns the
-        write-ahead log on.
+        write-ahead log on. So it is given one to wait for.
         """
         deadline = time.monotonic() + BUSY_SECONDS
         while True:
@@ -351,7 +351,8 @@ class Store:
             except sqlite3.OperationalError as error:
                 if not _is(error, "SQLITE_BUSY") or time.monotonic() > deadline:
                     raise
-            time.sleep(0.01)
+            with self._transaction("EXCLUSIVE"):
+                pass  # nobody else has the file now
 
     def _messages(
         self, session: str, after_id: int, order: str
