@@ -1,0 +1,298 @@
+"""Four memories for a chat that outgrows its window, and how often each still answers.
+
+A simulation after Packer et al. 2023 (arXiv 2310.08560). The user drops a few facts
+among small talk, session after session; some facts are later updated, and the right
+answer is the newest. At the end come a few questions. Every probability is a setting:
+this shows the mechanism, not the figures of a real system.
+
+- *Truncation* keeps the newest messages and nothing else.
+- *Recursive summary* squeezes what leaves the window into a summary of the summary.
+- *MemGPT* writes facts to an archive by calling a function, and keeps a few in a core
+  memory that is always in the prompt. A warning says when the window is nearly full.
+- *MemGPT without the warning* shows what that warning is worth.
+"""
+
+from __future__ import annotations
+
+import random
+from bisect import bisect, insort
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import islice
+from typing import Literal, NamedTuple
+
+WINDOW = 40  # messages
+CORE_SLOTS = 8
+MESSAGES_PER_SESSION = 12
+FACTS_PER_SESSION = 2
+ATTRIBUTES = 30
+QUESTIONS = 6
+CONVERSATIONS = 100
+SESSIONS = (2, 5, 10, 20, 40)
+
+Kind = Literal["right", "gone", "lost", "never saved", "not found", "stale"]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the simulation assumes; every probability is between 0 and 1.
+
+    Attributes:
+        window: how many messages the window holds.
+        core_slots: how many facts core memory holds.
+        keep: how likely a fact survives each compression of the summary.
+        warn_at: how full the window is when the warning appears, as a share.
+        write: how likely a new fact is written to the archive.
+        write_warned: the same, while the warning stands.
+        find: how likely a search of the archive finds what is there.
+        latest: how likely the newest of several versions is picked.
+        update: how likely a new fact replaces one that is known.
+        recall: how likely a search of the flushed messages finds what is there;
+            at zero there is no such search.
+    """
+
+    window: int = WINDOW
+    core_slots: int = CORE_SLOTS
+    keep: float = 0.85
+    warn_at: float = 0.7
+    write: float = 0.6
+    write_warned: float = 0.95
+    find: float = 0.9
+    latest: float = 0.9
+    update: float = 0.25
+    recall: float = 0.0
+
+
+# ---------------------------------------------------------------- the conversation
+
+
+class Fact(NamedTuple):
+    """One thing the user said: in which message (from 1), about what, and what."""
+
+    message: int
+    attribute: int
+    value: int
+
+
+class Conversation(NamedTuple):
+    """How many messages there were, and the facts among them; the rest is small talk."""
+
+    messages: int
+    facts: Sequence[Fact]
+
+    def between(self, first: int, last: int) -> Sequence[Fact]:
+        """The facts from one message to another, both included."""
+        return self.facts[
+            bisect(self.facts, (first,)) : bisect(self.facts, (last + 1,))
+        ]
+
+    def last(self, messages: int) -> Sequence[Fact]:
+        """The facts among the last messages."""
+        return self.facts[bisect(self.facts, (self.messages - messages + 1,)) :]
+
+
+def newest(facts: Sequence[Fact]) -> dict[int, int]:
+    """The last value of each attribute."""
+    return {attribute: value for _, attribute, value in facts}
+
+
+def below(rng: random.Random, limit: int) -> int:
+    """A whole number from 0 up to the limit: what `rng.randrange(limit)` draws."""
+    bits = limit.bit_length()
+    number = rng.getrandbits(bits)
+    while number >= limit:
+        number = rng.getrandbits(bits)
+    return number
+
+
+def converse(rng: random.Random, sessions: int, settings: Settings) -> Conversation:
+    """Draw a conversation: which messages hold facts, and which facts."""
+    known: list[int] = []
+    unused = list(range(ATTRIBUTES))
+    facts = []
+    for start in range(1, sessions * MESSAGES_PER_SESSION, MESSAGES_PER_SESSION):
+        for place in two_places(rng):
+            if known and (rng.random() < settings.update or not unused):
+                attribute = known[below(rng, len(known))]
+            else:
+                attribute = unused.pop(below(rng, len(unused)))
+                insort(known, attribute)
+            facts.append(Fact(start + place, attribute, 100 + below(rng, 900)))
+    return Conversation(sessions * MESSAGES_PER_SESSION, facts)
+
+
+def two_places(rng: random.Random) -> tuple[int, int]:
+    """Two different messages of a session: what `rng.sample(range(12), 2)` draws."""
+    first = below(rng, MESSAGES_PER_SESSION)
+    second = below(rng, MESSAGES_PER_SESSION - 1)
+    if second == first:
+        return first, MESSAGES_PER_SESSION - 1
+    return (first, second) if first < second else (second, first)
+
+
+def questions(rng: random.Random, conversation: Conversation) -> list[int]:
+    """Draw the attributes that are asked for at the end."""
+    known = sorted(newest(conversation.facts))
+    return rng.sample(known, min(QUESTIONS, len(known)))
+
+
+# ------------------------------------------------------------------- the memories
+
+
+class Memory(NamedTuple):
+    """What a conversation leaves behind.
+
+    Attributes:
+        prompt: the values that the model sees without a search, by attribute: the
+            window, and behind it a summary or core memory.
+        missing: why a value is missing that is neither seen nor found.
+        archive: the facts that were written down, oldest first.
+        flushed: the facts in messages that have left the window, oldest first.
+    """
+
+    prompt: dict[int, int]
+    missing: Kind
+    archive: Sequence[Fact] = ()
+    flushed: Sequence[Fact] = ()
+
+
+Life = Callable[[random.Random], Memory]
+"""A life of a memory through one conversation, with its own luck."""
+
+
+def truncation(conversation: Conversation, settings: Settings) -> Life:
+    """Keep the newest messages, as many as the window holds."""
+    memory = Memory(newest(conversation.last(settings.window)), "gone")
+    return lambda rng: memory
+
+
+def recursive_summary(conversation: Conversation, settings: Settings) -> Life:
+    """Squeeze the older half of an overfull window into the summary, time and again."""
+    keep, half = settings.keep, settings.window // 2
+    flushes = []
+    gone = 0
+    while conversation.messages - gone > settings.window:
+        flushes.append(newest(conversation.between(gone + 1, gone + half)))
+        gone += half
+    window = newest(conversation.last(conversation.messages - gone))
+
+    def live(rng: random.Random) -> Memory:
+        draw = rng.random
+        summary: dict[int, int] = {}
+        for flushed in flushes:
+            summary |= flushed
+            summary = {a: value for a, value in summary.items() if draw() < keep}
+        return Memory(summary | window, "lost")
+
+    return live
+
+
+def fill(message: int, window: int) -> int:
+    """How many messages MemGPT's window holds after one more came.
+
+    When the window would overflow, all but half its room is flushed.
+    """
+    half = window // 2
+    if message <= window:
+        return message
+    return half + (message - window - 1) % (window - half + 1)
+
+
+def memgpt(conversation: Conversation, settings: Settings) -> Life:
+    """Write facts to an archive, and keep the last few in core memory."""
+    warned = settings.warn_at * settings.window
+    chances = [
+        settings.write_warned
+        if fill(message, settings.window) >= warned
+        else settings.write
+        for message, _, _ in conversation.facts
+    ]
+    core: dict[int, int] = {}
+    for _, attribute, value in reversed(conversation.facts):
+        if len(core) == settings.core_slots:
+            break
+        core.setdefault(attribute, value)
+    visible = conversation.last(fill(conversation.messages, settings.window))
+    prompt = core | newest(visible)
+
+    def live(rng: random.Random) -> Memory:
+        draw = rng.random
+        written = [
+            fact for fact, chance in zip(conversation.facts, chances) if draw() < chance
+        ]
+        return Memory(prompt, "never saved", written)
+
+    return live
+
+
+def unwarned_memgpt(conversation: Conversation, settings: Settings) -> Life:
+    """MemGPT without the warning that the window is nearly full."""
+    return memgpt(conversation, replace(settings, write_warned=settings.write))
+
+
+# ------------------------------------------------------------------ the questions
+
+
+def ask(
+    memory: Memory, attribute: int, rng: random.Random, settings: Settings
+) -> int | Kind:
+    """The value that the model answers with, or why it has none."""
+    if attribute in memory.prompt:
+        return memory.prompt[attribute]
+    if memory.missing != "never saved":
+        return memory.missing
+    if rng.random() >= settings.find:
+        return "not found"
+    versions = [fact.value for fact in memory.archive if fact.attribute == attribute]
+    if not versions:
+        return memory.missing
+    if len(versions) > 1 and rng.random() >= settings.latest:
+        return versions[rng.randrange(len(versions) - 1)]
+    return versions[-1]
+
+
+def kind_of(answer: int | Kind, newest_value: int) -> Kind:
+    """Whether an answer is right, or in what way it is wrong."""
+    if answer == newest_value:
+        return "right"
+    return "stale" if isinstance(answer, int) else answer
+
+
+METHODS: dict[str, Callable[[Conversation, Settings], Life]] = {
+    "truncation": truncation,
+    "summary": recursive_summary,
+    "unwarned": unwarned_memgpt,
+    "memgpt": memgpt,
+}
+
+
+@cache
+def verdicts(
+    method: str, sessions: int, settings: Settings = Settings()
+) -> tuple[tuple[Kind, ...], ...]:
+    """How each question of each conversation was answered, as in the published table.
+
+    One generator for each cell of the table; each question on its own lives through
+    the whole conversation again, with fresh luck.
+    """
+    rng = random.Random(240 + sessions)
+    results = []
+    for _ in range(CONVERSATIONS):
+        conversation = converse(rng, sessions, settings)
+        right = newest(conversation.facts)
+        asked = questions(rng, conversation)
+        live = METHODS[method](conversation, settings)
+        results.append(
+            tuple(
+                kind_of(ask(live(rng), attribute, rng, settings), right[attribute])
+                for attribute in asked
+            )
+        )
+    return tuple(results)
+
+
+def accuracy(method: str, sessions: int, settings: Settings = Settings()) -> float:
+    """Right answers / all questions, pooled over the conversations of a cell."""
+    answers = [kind for kinds in verdicts(method, sessions, settings) for kind in kinds]
+    return answers.count("right") / len(answers)
