@@ -15,8 +15,16 @@ from hypothesis import strategies as st
 
 from lesson_code import memgpt
 from lesson_code.memgpt import (
+    ATTRIBUTES,
+    CONVERSATIONS,
+    CORE_SLOTS,
+    FACTS_PER_SESSION,
+    MESSAGES_PER_SESSION,
     METHODS,
+    QUESTIONS,
+    RESAMPLES,
     SESSIONS,
+    TAIL,
     WINDOW,
     Conversation,
     Memory,
@@ -304,6 +312,35 @@ def test_the_table_exactly() -> None:
     ]
 
 
+# The settings that the page names.
+
+
+def test_settings_of_the_table() -> None:
+    """The page would describe another experiment than the one whose table it shows."""
+    assert 40 == WINDOW
+    assert 40 + 1 == WINDOW + 1
+    assert 8 == CORE_SLOTS
+    assert 12 == MESSAGES_PER_SESSION
+    assert 2 * 12 == 2 * MESSAGES_PER_SESSION
+    assert 10 * 12 == 10 * MESSAGES_PER_SESSION
+    assert 2 == FACTS_PER_SESSION
+    assert 30 == ATTRIBUTES
+    assert 6 == QUESTIONS
+    assert 100 == CONVERSATIONS
+    assert (2, 5, 10, 20, 40) == SESSIONS
+    assert (40, 8) == (Settings().window, Settings().core_slots)
+    assert 0.85 == Settings().keep
+    assert 0.85 * 0.85 == Settings().keep ** 2
+    assert 0.85**10 == Settings().keep ** 10
+    assert 0.7 == Settings().warn_at
+    assert 0.6 == Settings().write
+    assert 0.95 == Settings().write_warned
+    assert 0.9 == Settings().find
+    assert 0.9 == Settings().latest
+    assert 0.25 == Settings().update
+    assert 0 == Settings().recall
+
+
 # The stream, clause by clause.
 
 
@@ -533,6 +570,17 @@ def test_the_warning_stands_from_seventy_percent_on() -> None:
     assert all(warned(n, Settings(warn_at=0.0)) for n in range(1, 200))
 
 
+def test_the_table_of_the_windows() -> None:
+    """The table would show another fill than the one worked out by hand."""
+    assert [28, 40, 40, 40, 40, 40] == [min(n, WINDOW) for n in (28, 40, 41, 60, 61, 62)]
+    assert [28, 40, 21, 40, 21, 22] == [summary_fill(n, 40) for n in (28, 40, 41, 60, 61, 62)]
+    assert [28, 40, 20, 39, 40, 20] == [fill(n, 40) for n in (28, 40, 41, 60, 61, 62)]
+    assert 20 == 41 - summary_fill(41, 40)
+    assert 20 + 1 == 41 - summary_fill(41, 40) + 1
+    assert 41 - 20 == summary_fill(41, 40)
+    assert 0.7 * 40 == min(n for n in range(1, 41) if warned(n, Settings()))
+
+
 def test_the_picture_of_one_conversation() -> None:
     """The picture of the window would fill, warn or flush elsewhere."""
     # 1 to 40, then from 20 to 40 again and again: 40 + 3 * 21 + 17 messages are 120.
@@ -542,9 +590,7 @@ def test_the_picture_of_one_conversation() -> None:
     assert [*range(28, 41), *range(49, 62), *range(70, 83), *range(91, 104), *range(112, 121)] == [
         n for n in range(1, 121) if warned(n, Settings())
     ]
-    assert [41, 41 + 21, 41 + 2 * 21, 41 + 3 * 21] == [
-        n for n in range(2, 121) if fill(n, 40) < fill(n - 1, 40)
-    ]
+    assert [41, 41 + 21, 41 + 2 * 21, 41 + 3 * 21] == [n for n in range(2, 121) if fill(n, 40) < fill(n - 1, 40)]
 
 
 # The kinds of wrong answers.
@@ -572,6 +618,91 @@ def test_kinds_of_wrong_answers_of_memgpt() -> None:
     assert [plain_count("memgpt", n, "stale") for n in (2, 5, 10, 20, 40)] == [
         wrong_answers("memgpt", n, "stale") for n in (2, 5, 10, 20, 40)
     ]
+
+
+def test_wrong_answers_of_the_whole_table() -> None:
+    """The sentence on outdated summaries would count something else."""
+    assert sum(plain_count("summary", n, "lost") for n in (2, 5, 10, 20, 40)) == sum(
+        wrong_answers("summary", n, "lost") for n in (2, 5, 10, 20, 40)
+    )
+    assert 0 == sum(wrong_answers("summary", n, "stale") for n in (2, 5, 10, 20, 40))
+    assert sum(plain_count("memgpt", n, "stale") for n in (2, 5, 10, 20, 40)) == sum(
+        wrong_answers("memgpt", n, "stale") for n in (2, 5, 10, 20, 40)
+    )
+
+
+def test_a_perfect_search() -> None:
+    """The table of what is made perfect would show another simulation."""
+    assert plain_accuracy("memgpt", 40, find=1.0) == accuracy("memgpt", 40, Settings(find=1.0))
+    assert plain_count("memgpt", 40, "never saved", find=1.0) == wrong_answers(
+        "memgpt", 40, "never saved", Settings(find=1.0)
+    )
+    assert 0 == wrong_answers("memgpt", 40, "not found", Settings(find=1.0))
+    assert plain_count("memgpt", 40, "stale", find=1.0) == wrong_answers("memgpt", 40, "stale", Settings(find=1.0))
+    assert plain_word(plain_gap("memgpt", 40, "memgpt", 40, find=1.0)) == compared(
+        ("memgpt", 40, Settings(find=1.0)), ("memgpt", 40)
+    )
+
+
+def test_a_perfect_choice_of_the_version() -> None:
+    """The table of what is made perfect would show another simulation."""
+    assert plain_accuracy("memgpt", 40, latest=1.0) == accuracy("memgpt", 40, Settings(latest=1.0))
+    assert plain_count("memgpt", 40, "never saved", latest=1.0) == wrong_answers(
+        "memgpt", 40, "never saved", Settings(latest=1.0)
+    )
+    assert plain_count("memgpt", 40, "not found", latest=1.0) == wrong_answers(
+        "memgpt", 40, "not found", Settings(latest=1.0)
+    )
+    assert plain_count("memgpt", 40, "stale", latest=1.0) == wrong_answers("memgpt", 40, "stale", Settings(latest=1.0))
+    assert plain_word(plain_gap("memgpt", 40, "memgpt", 40, latest=1.0)) == compared(
+        ("memgpt", 40, Settings(latest=1.0)), ("memgpt", 40)
+    )
+
+
+def test_perfect_writing() -> None:
+    """The table of what is made perfect would show another simulation."""
+    assert plain_accuracy("memgpt", 40, write=1.0, write_warned=1.0) == accuracy(
+        "memgpt", 40, Settings(write=1.0, write_warned=1.0)
+    )
+    assert 0 == wrong_answers("memgpt", 40, "never saved", Settings(write=1.0, write_warned=1.0))
+    assert plain_count("memgpt", 40, "not found", write=1.0, write_warned=1.0) == wrong_answers(
+        "memgpt", 40, "not found", Settings(write=1.0, write_warned=1.0)
+    )
+    assert plain_count("memgpt", 40, "stale", write=1.0, write_warned=1.0) == wrong_answers(
+        "memgpt", 40, "stale", Settings(write=1.0, write_warned=1.0)
+    )
+    assert plain_word(plain_gap("memgpt", 40, "memgpt", 40, write=1.0, write_warned=1.0)) == compared(
+        ("memgpt", 40, Settings(write=1.0, write_warned=1.0)), ("memgpt", 40)
+    )
+
+
+def test_when_all_is_perfect_all_is_right() -> None:
+    """Something would be lost that no setting speaks of."""
+    perfect = {"find": 1.0, "latest": 1.0, "write": 1.0, "write_warned": 1.0}
+    assert 1.0 == plain_accuracy("memgpt", 40, **perfect)
+    assert 1.0 == accuracy("memgpt", 40, Settings(find=1.0, latest=1.0, write=1.0, write_warned=1.0))
+    assert 0 == wrong_answers("memgpt", 40, "never saved", Settings(find=1.0, latest=1.0, write=1.0, write_warned=1.0))
+    assert 0 == wrong_answers("memgpt", 40, "not found", Settings(find=1.0, latest=1.0, write=1.0, write_warned=1.0))
+    assert 0 == wrong_answers("memgpt", 40, "stale", Settings(find=1.0, latest=1.0, write=1.0, write_warned=1.0))
+    assert "higher" == compared(
+        ("memgpt", 40, Settings(find=1.0, latest=1.0, write=1.0, write_warned=1.0)), ("memgpt", 40)
+    )
+
+
+def test_other_windows_and_an_earlier_warning() -> None:
+    """The curves of the second picture would be drawn elsewhere."""
+    assert [plain_accuracy("memgpt", n, window=20, warning=14) for n in (2, 5, 10, 20, 40)] == [
+        accuracy("memgpt", n, Settings(window=20)) for n in (2, 5, 10, 20, 40)
+    ]
+    assert [plain_accuracy("memgpt", n, window=80, warning=56) for n in (2, 5, 10, 20, 40)] == [
+        accuracy("memgpt", n, Settings(window=80)) for n in (2, 5, 10, 20, 40)
+    ]
+    # 0.4 of 40 messages are 16: between there and the flush is twice the room that 28 leaves, 24 messages for 12.
+    assert [plain_accuracy("memgpt", n, warning=16) for n in (2, 5, 10, 20, 40)] == [
+        accuracy("memgpt", n, Settings(warn_at=0.4)) for n in (2, 5, 10, 20, 40)
+    ]
+    assert plain_accuracy("memgpt", 40, core_slots=30) == accuracy("memgpt", 40, Settings(core_slots=30))
+    assert 1.0 == accuracy("memgpt", 40, Settings(core_slots=30))
 
 
 def test_every_answer_is_of_one_kind() -> None:
@@ -602,10 +733,13 @@ def plain_interval(method: str, sessions: int) -> tuple[float, float]:
     return plain_ends(plain_resamples(random.Random(95), plain_cell(method, sessions)))
 
 
-def plain_gap(first: str, sessions: int, second: str, others: int) -> tuple[float, float]:
-    """Find the interval of the difference of two cells: all resamples of the first, then all of the second."""
+def plain_gap(first: str, sessions: int, second: str, others: int, **changed: Any) -> tuple[float, float]:
+    """Find the interval of the difference of two cells: all resamples of the first, then all of the second.
+
+    What is changed is changed for the first.
+    """
     rng = random.Random(95)
-    high = plain_resamples(rng, plain_cell(first, sessions))
+    high = plain_resamples(rng, plain_cell(first, sessions, **changed))
     low = plain_resamples(rng, plain_cell(second, others))
     return plain_ends([a - b for a, b in zip(high, low, strict=True)])
 
@@ -682,6 +816,20 @@ def test_memgpt_without_the_warning_beside_the_summary() -> None:
     assert "lower" == compared(("unwarned", 10), ("summary", 10))
 
 
+def test_differences_that_sentences_quote() -> None:
+    """A sentence would quote another difference than the table beside it."""
+    assert 506 / 600 - 455 / 600 == difference(("memgpt", 10), ("unwarned", 10))
+    assert 480 / 600 - 383 / 600 == difference(("memgpt", 20), ("unwarned", 20))
+    assert 506 / 600 - 506 / 600 == difference(("memgpt", 10), ("summary", 10))
+    gap = plain_gap("memgpt", 10, "summary", 10)
+    assert gap[0] == difference_interval(("memgpt", 10), ("summary", 10))[0]
+    assert gap[1] == difference_interval(("memgpt", 10), ("summary", 10))[1]
+    assert 1_000 == RESAMPLES
+    assert 1_000 * (1 - 0.95) / 2 == pytest.approx(TAIL)
+    assert 25 == TAIL
+    assert 0.95 == 1 - 2 * TAIL / RESAMPLES
+
+
 def test_what_is_lost_between_ten_and_forty_sessions() -> None:
     """A fall would be called real that chance may have made, or the other way round."""
     memgpt_falls = plain_gap("memgpt", 10, "memgpt", 40)
@@ -693,7 +841,10 @@ def test_what_is_lost_between_ten_and_forty_sessions() -> None:
     assert plain_accuracy("memgpt", 10) - plain_accuracy("memgpt", 40) == difference(("memgpt", 10), ("memgpt", 40))
     assert plain_accuracy("summary", 10) - plain_accuracy("summary", 40) == difference(("summary", 10), ("summary", 40))
     assert "higher" == compared(("memgpt", 10), ("memgpt", 40))
-    assert plain_word(plain_gap("memgpt", 20, "memgpt", 40)) == compared(("memgpt", 20), ("memgpt", 40))
+    later = plain_gap("memgpt", 20, "memgpt", 40)
+    assert later[0] == difference_interval(("memgpt", 20), ("memgpt", 40))[0]
+    assert later[1] == difference_interval(("memgpt", 20), ("memgpt", 40))[1]
+    assert "cannot tell" == compared(("memgpt", 20), ("memgpt", 40))
 
 
 def test_how_many_questions_were_asked() -> None:
