@@ -16,11 +16,11 @@ from __future__ import annotations
 
 import random
 from bisect import bisect, insort
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from math import sqrt
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 from lesson_code.context_window import check_whole
 
@@ -32,13 +32,15 @@ ATTRIBUTES = 30
 QUESTIONS = 6
 CONVERSATIONS = 100
 SESSIONS = (2, 5, 10, 20, 40)
+RESAMPLES = 1_000
+TAIL = 25  # resamples beyond either end of a 95 % interval
 
 Kind = Literal["right", "gone", "lost", "never saved", "not found", "stale"]
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What the simulation assumes; every probability is between 0 and 1.
+    """What the simulation assumes; every probability and share is from 0 to 1.
 
     Attributes:
         window: how many messages the window holds.
@@ -52,6 +54,10 @@ class Settings:
         update: how likely a new fact replaces one that is known.
         recall: how likely a search of the flushed messages finds what is there;
             at zero there is no such search.
+
+    Raises:
+        TypeError: `window` or `core_slots` is no whole number.
+        ValueError: A value is outside of its range.
     """
 
     window: int = WINDOW
@@ -64,6 +70,20 @@ class Settings:
     latest: float = 0.9
     update: float = 0.25
     recall: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Refuse settings that mean nothing."""
+        check_whole("window", self.window)
+        if self.window < 2:
+            raise ValueError(
+                f"window must be 2 messages or more, not {self.window}: "
+                "half of it is flushed"
+            )
+        check_whole("core_slots", self.core_slots)
+        for name, share in vars(self).items():
+            whole = name in ("window", "core_slots")
+            if not whole and not (isinstance(share, float | int) and 0 <= share <= 1):
+                raise ValueError(f"{name} must be a number from 0 to 1, not {share!r}")
 
 
 # ---------------------------------------------------------------- the conversation
@@ -78,7 +98,12 @@ class Fact(NamedTuple):
 
 
 class Conversation(NamedTuple):
-    """How many messages there were, and the facts among them; the rest is small talk."""
+    """How many messages there were, and the facts among them. The rest is small talk.
+
+    Attributes:
+        messages: how many messages.
+        facts: the facts, oldest first.
+    """
 
     messages: int
     facts: Sequence[Fact]
@@ -95,12 +120,19 @@ class Conversation(NamedTuple):
 
 
 def newest(facts: Sequence[Fact]) -> dict[int, int]:
-    """The last value of each attribute."""
+    """The last value of each attribute, in the order in which they first came up.
+
+    >>> newest([Fact(3, 7, 100), Fact(5, 2, 200), Fact(9, 7, 300)])
+    {7: 300, 2: 200}
+    """
     return {attribute: value for _, attribute, value in facts}
 
 
 def below(rng: random.Random, limit: int) -> int:
-    """A whole number from 0 up to the limit: what `rng.randrange(limit)` draws."""
+    """A whole number from 0 up to the limit: what `rng.randrange(limit)` draws.
+
+    It is faster, since it does not check what it is given.
+    """
     bits = limit.bit_length()
     number = rng.getrandbits(bits)
     while number >= limit:
@@ -109,7 +141,18 @@ def below(rng: random.Random, limit: int) -> int:
 
 
 def converse(rng: random.Random, sessions: int, settings: Settings) -> Conversation:
-    """Draw a conversation: which messages hold facts, and which facts."""
+    """Draw a conversation: which messages hold facts, and which facts.
+
+    Drawn as by `sample(range(12), 2)` for the places of a session, `random()` for
+    whether a fact is an update (unless nothing is known yet), `choice` among the known
+    attributes or the unused ones, in order, and `randint(100, 999)` for the value. When
+    none is unused, all are known, and so every fact is an update.
+
+    Args:
+        rng: where chance comes from.
+        sessions: how many sessions.
+        settings: how likely an update is.
+    """
     known: list[int] = []
     unused = list(range(ATTRIBUTES))
     facts = []
@@ -164,23 +207,41 @@ Life = Callable[[random.Random], Memory]
 
 
 def truncation(conversation: Conversation, settings: Settings) -> Life:
-    """Keep the newest messages, as many as the window holds."""
+    """Keep the newest messages, as many as the window holds. Chance plays no part."""
     memory = Memory(newest(conversation.last(settings.window)), "gone")
     return lambda rng: memory
 
 
+def summary_fill(message: int, window: int) -> int:
+    """How many messages the window holds after one more came, if a summary is kept.
+
+    When the window would overflow, the oldest half of its room is squeezed.
+
+    >>> [summary_fill(message, 40) for message in (40, 41, 60, 61)]
+    [40, 21, 40, 21]
+    """
+    half = window // 2
+    if message <= window:
+        return message
+    return window + 1 - half + (message - window - 1) % half
+
+
 def recursive_summary(conversation: Conversation, settings: Settings) -> Life:
-    """Squeeze the older half of an overfull window into the summary, time and again."""
-    keep, half = settings.keep, settings.window // 2
-    flushes = []
-    gone = 0
-    while conversation.messages - gone > settings.window:
-        flushes.append(newest(conversation.between(gone + 1, gone + half)))
-        gone += half
-    window = newest(conversation.last(conversation.messages - gone))
+    """Squeeze the oldest half of a full window into the summary, time and again.
+
+    A newer value overwrites an older one. Then each fact of the summary survives the
+    compression, or does not: one draw for each, in the order they came in.
+    """
+    messages, half = conversation.messages, settings.window // 2
+    gone = messages - summary_fill(messages, settings.window)
+    flushes = [
+        newest(conversation.between(last + 1, last + half))
+        for last in range(0, gone, half)
+    ]
+    window = newest(conversation.last(messages - gone))
 
     def live(rng: random.Random) -> Memory:
-        draw = rng.random
+        draw, keep = rng.random, settings.keep
         summary: dict[int, int] = {}
         for flushed in flushes:
             summary |= flushed
@@ -194,20 +255,29 @@ def fill(message: int, window: int) -> int:
     """How many messages MemGPT's window holds after one more came.
 
     When the window would overflow, all but half its room is flushed.
+
+    >>> [fill(message, 40) for message in (40, 41, 61, 62)]
+    [40, 20, 40, 20]
     """
     half = window // 2
     if message <= window:
         return message
-    return half + (message - window - 1) % (window - half + 1)
+    return half + (message - window - 1) % (window + 1 - half)
+
+
+def warned(message: int, settings: Settings) -> bool:
+    """Whether the window is so full, after this message, that the warning stands."""
+    return fill(message, settings.window) / settings.window >= settings.warn_at
 
 
 def memgpt(conversation: Conversation, settings: Settings) -> Life:
-    """Write facts to an archive, and keep the last few in core memory."""
-    warned = settings.warn_at * settings.window
+    """Write facts to an archive, and keep the latest in core memory.
+
+    Every fact enters core memory, and beyond its slots the one updated longest ago
+    leaves. Whether a fact is written to the archive is one draw for each.
+    """
     chances = [
-        settings.write_warned
-        if fill(message, settings.window) >= warned
-        else settings.write
+        settings.write_warned if warned(message, settings) else settings.write
         for message, _, _ in conversation.facts
     ]
     core: dict[int, int] = {}
@@ -222,7 +292,9 @@ def memgpt(conversation: Conversation, settings: Settings) -> Life:
     def live(rng: random.Random) -> Memory:
         draw = rng.random
         written = [
-            fact for fact, chance in zip(conversation.facts, chances) if draw() < chance
+            fact
+            for fact, chance in zip(conversation.facts, chances, strict=True)
+            if draw() < chance
         ]
         return Memory(prompt, "never saved", written, flushed)
 
@@ -284,35 +356,171 @@ METHODS: dict[str, Callable[[Conversation, Settings], Life]] = {
 }
 
 
+def verdicts_of(
+    rng: random.Random, method: str, sessions: int, settings: Settings
+) -> Iterator[tuple[Kind, ...]]:
+    """Draw conversations and their questions, and have each question answered.
+
+    Each question on its own lives through the whole conversation again, with fresh
+    luck.
+
+    Yields:
+        For each conversation, how its questions were answered.
+    """
+    for _ in range(CONVERSATIONS):
+        conversation = converse(rng, sessions, settings)
+        right = newest(conversation.facts)
+        asked = questions(rng, conversation)
+        live = METHODS[method](conversation, settings)
+        yield tuple(
+            kind_of(ask(live(rng), attribute, rng, settings), right[attribute])
+            for attribute in asked
+        )
+
+
 @cache
 def verdicts(
     method: str, sessions: int, settings: Settings = Settings()
 ) -> tuple[tuple[Kind, ...], ...]:
     """How each question of each conversation was answered, as in the published table.
 
-    One generator for each cell of the table; each question on its own lives through
-    the whole conversation again, with fresh luck.
+    One generator, `random.Random(240 + sessions)`, for each cell of the table. So the
+    methods see the same first conversation, and different ones after it.
+
+    Args:
+        method: "truncation", "summary", "unwarned" or "memgpt".
+        sessions: how many sessions the conversations have.
+        settings: what the simulation assumes.
+
+    Raises:
+        TypeError: `sessions` is no whole number.
+        ValueError: There is no such method, or there are no sessions.
     """
+    if method not in METHODS:
+        raise ValueError(f"no method is called {method!r}; there are: {names(METHODS)}")
+    check_whole("sessions", sessions)
+    if not sessions:
+        raise ValueError("sessions must be 1 or more: there is nothing to ask about")
     rng = random.Random(240 + sessions)
-    results = []
-    for _ in range(CONVERSATIONS):
-        conversation = converse(rng, sessions, settings)
-        right = newest(conversation.facts)
-        asked = questions(rng, conversation)
-        live = METHODS[method](conversation, settings)
-        results.append(
-            tuple(
-                kind_of(ask(live(rng), attribute, rng, settings), right[attribute])
-                for attribute in asked
-            )
-        )
-    return tuple(results)
+    return tuple(verdicts_of(rng, method, sessions, settings))
+
+
+def names(known: Iterable[str]) -> str:
+    """A list of names for an error."""
+    return ", ".join(known)
 
 
 def accuracy(method: str, sessions: int, settings: Settings = Settings()) -> float:
-    """Right answers / all questions, pooled over the conversations of a cell."""
+    """Right answers / all questions, pooled over the conversations of a cell.
+
+    See `verdicts` for the arguments, and for what is refused.
+    """
     answers = [kind for kinds in verdicts(method, sessions, settings) for kind in kinds]
     return answers.count("right") / len(answers)
+
+
+def questions_asked(method: str, sessions: int, settings: Settings = Settings()) -> int:
+    """Count the questions of a cell; see `verdicts` for the arguments."""
+    return sum(map(len, verdicts(method, sessions, settings)))
+
+
+def wrong_answers(
+    method: str, sessions: int, kind: str, settings: Settings = Settings()
+) -> int:
+    """Count the answers of a cell that are of a kind.
+
+    Args:
+        method: as in `verdicts`.
+        sessions: as in `verdicts`.
+        kind: "gone" (left the window), "lost" (from the summary), "never saved", "not
+            found" (by the search) or "stale" (an older value was answered).
+        settings: what the simulation assumes.
+
+    Raises:
+        ValueError: There is no such kind, or `verdicts` refuses.
+    """
+    kinds = get_args(Kind)
+    if kind not in kinds[1:]:
+        raise ValueError(f"no wrong answer is {kind!r}; there are: {names(kinds[1:])}")
+    return sum(each.count(kind) for each in verdicts(method, sessions, settings))
+
+
+# ------------------------------------------------------------------ how sure is that?
+
+Cell = tuple[str, int]
+"""A method and a number of sessions: one cell of the table."""
+
+
+def resampled(
+    rng: random.Random, results: Sequence[tuple[Kind, ...]]
+) -> Iterator[float]:
+    """The accuracy of a cell, had its conversations been drawn again from themselves.
+
+    The answers of one conversation share its luck, so conversations are drawn whole:
+    `rng.choices(range(count), k=count)`, once for each of the resamples.
+    """
+    right = [kinds.count("right") for kinds in results]
+    asked = [len(kinds) for kinds in results]
+    places = range(len(results))
+    for _ in range(RESAMPLES):
+        drawn = rng.choices(places, k=len(places))
+        yield sum([right[i] for i in drawn]) / sum([asked[i] for i in drawn])
+
+
+def middle(values: Iterable[float]) -> tuple[float, float]:
+    """The ends of what is left without the tails, the lowest and the highest values."""
+    ordered = sorted(values)
+    return ordered[TAIL], ordered[-1 - TAIL]
+
+
+@cache
+def interval(
+    method: str, sessions: int, settings: Settings = Settings()
+) -> tuple[float, float]:
+    """The 95 % interval of an accuracy: between what values chance might move it.
+
+    A percentile interval by resampling conversations, with `random.Random(95)` for
+    each cell. See `verdicts` for the arguments, and for what is refused.
+    """
+    rng = random.Random(95)
+    return middle(resampled(rng, verdicts(method, sessions, settings)))
+
+
+def difference(first: Cell, second: Cell, settings: Settings = Settings()) -> float:
+    """How much more accurate the first cell is than the second."""
+    return accuracy(*first, settings) - accuracy(*second, settings)
+
+
+@cache
+def difference_interval(
+    first: Cell, second: Cell, settings: Settings = Settings()
+) -> tuple[float, float]:
+    """The 95 % interval of how much more accurate the first cell is than the second.
+
+    The cells saw different conversations, so each is resampled on its own: all
+    resamples of the first, then all of the second, from one `random.Random(95)`. The
+    difference is real only where the interval does not contain 0.
+
+    Args:
+        first: a method and a number of sessions.
+        second: those it is compared with.
+        settings: what the simulation assumes.
+    """
+    rng = random.Random(95)
+    minuend, subtrahend = (
+        list(resampled(rng, verdicts(*cell, settings))) for cell in (first, second)
+    )
+    return middle(a - b for a, b in zip(minuend, subtrahend, strict=True))
+
+
+def compared(
+    first: Cell, second: Cell, settings: Settings = Settings()
+) -> Literal["higher", "lower", "cannot tell"]:
+    """What the interval bears of the first cell's accuracy, beside the second's."""
+    low, high = difference_interval(first, second, settings)
+    if low > 0:
+        return "higher"
+    return "lower" if high < 0 else "cannot tell"
 
 
 # ---------------------------------------------------------------- the honest re-run
@@ -464,16 +672,17 @@ def rerun_accuracy(
     contender: Contender, sessions: int, conversations: int = RERUN_CONVERSATIONS
 ) -> float:
     """Right answers / all questions, pooled over the conversations."""
-    verdicts = rerun(contender, sessions, conversations)
-    return sum(v.count("right") for v in verdicts) / sum(map(len, verdicts))
+    answers = rerun(contender, sessions, conversations)
+    return sum(kinds.count("right") for kinds in answers) / sum(map(len, answers))
 
 
 def rerun_interval(
     contender: Contender, sessions: int, conversations: int = RERUN_CONVERSATIONS
 ) -> tuple[float, float]:
     """The 95 % interval of `rerun_accuracy`."""
-    verdicts = rerun(contender, sessions, conversations)
-    return ratio_interval([v.count("right") for v in verdicts], [*map(len, verdicts)])
+    answers = rerun(contender, sessions, conversations)
+    rights = [kinds.count("right") for kinds in answers]
+    return ratio_interval(rights, [*map(len, answers)])
 
 
 def paired_difference(
