@@ -270,16 +270,23 @@ def warned(message: int, settings: Settings) -> bool:
     return fill(message, settings.window) / settings.window >= settings.warn_at
 
 
+@cache
+def write_chances(messages: int, settings: Settings) -> tuple[float, ...]:
+    """How likely a fact in each message, up to that many, is written to the archive."""
+    return tuple(
+        settings.write_warned if warned(message, settings) else settings.write
+        for message in range(1, messages + 1)
+    )
+
+
 def memgpt(conversation: Conversation, settings: Settings) -> Life:
     """Write facts to an archive, and keep the latest in core memory.
 
     Every fact enters core memory, and beyond its slots the one updated longest ago
     leaves. Whether a fact is written to the archive is one draw for each.
     """
-    chances = [
-        settings.write_warned if warned(message, settings) else settings.write
-        for message, _, _ in conversation.facts
-    ]
+    every = write_chances(conversation.messages, settings)
+    chances = [every[message - 1] for message, _, _ in conversation.facts]
     core: dict[int, int] = {}
     for _, attribute, value in reversed(conversation.facts):
         if len(core) == settings.core_slots:

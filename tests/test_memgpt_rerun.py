@@ -41,6 +41,7 @@ from lesson_code.memgpt import (
     rerun_interval,
     truncation,
     versions_of,
+    write_chances,
 )
 
 same_every_run = settings(derandomize=True, deadline=None, database=None, max_examples=200)
@@ -367,6 +368,13 @@ def test_what_left_the_window_is_what_recall_searches() -> None:
     assert facts[:2] == after.flushed
     before = memgpt(Conversation(40, facts[:3]), Settings())(random.Random(0))
     assert () == before.flushed
+
+
+def test_chances_of_a_write() -> None:
+    """The warning would stand before the window is 70 % full, or not after."""
+    # From message 28 on; the flush on message 41 leaves 20, and 28 are reached again on message 49.
+    expected = (0.6,) * 27 + (0.95,) * 13 + (0.6,) * 8 + (0.95,) * 2
+    assert expected == write_chances(50, Settings())
 
 
 # The run.
