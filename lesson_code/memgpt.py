@@ -17,8 +17,9 @@ from __future__ import annotations
 import random
 from bisect import bisect, insort
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
+from itertools import compress
 from math import sqrt
 from typing import Literal, NamedTuple, get_args
 
@@ -89,12 +90,8 @@ class Settings:
 # ---------------------------------------------------------------- the conversation
 
 
-class Fact(NamedTuple):
-    """One thing the user said: in which message (from 1), about what, and what."""
-
-    message: int
-    attribute: int
-    value: int
+Fact = tuple[int, int, int]
+"""What the user said: in which message (from 1), about which attribute, which value."""
 
 
 class Conversation(NamedTuple):
@@ -122,21 +119,25 @@ class Conversation(NamedTuple):
 def newest(facts: Sequence[Fact]) -> dict[int, int]:
     """The last value of each attribute, in the order in which they first came up.
 
-    >>> newest([Fact(3, 7, 100), Fact(5, 2, 200), Fact(9, 7, 300)])
+    >>> newest([(3, 7, 100), (5, 2, 200), (9, 7, 300)])
     {7: 300, 2: 200}
     """
     return {attribute: value for _, attribute, value in facts}
 
 
-def below(rng: random.Random, limit: int) -> int:
-    """A whole number from 0 up to the limit: what `rng.randrange(limit)` draws.
+def below(getrandbits: Callable[[int], int], limit: int) -> int:
+    """Draw a whole number from 0 up to the limit, as `rng.randrange(limit)` does.
 
     It is faster, since it does not check what it is given.
+
+    Args:
+        getrandbits: that of the generator.
+        limit: at least 1, and never drawn itself.
     """
     bits = limit.bit_length()
-    number = rng.getrandbits(bits)
+    number = getrandbits(bits)
     while number >= limit:
-        number = rng.getrandbits(bits)
+        number = getrandbits(bits)
     return number
 
 
@@ -153,33 +154,34 @@ def converse(rng: random.Random, sessions: int, settings: Settings) -> Conversat
         sessions: how many sessions.
         settings: how likely an update is.
     """
+    draw, bits, update = rng.random, rng.getrandbits, settings.update
     known: list[int] = []
     unused = list(range(ATTRIBUTES))
     facts = []
     for start in range(1, sessions * MESSAGES_PER_SESSION, MESSAGES_PER_SESSION):
-        for place in two_places(rng):
-            if known and (rng.random() < settings.update or not unused):
-                attribute = known[below(rng, len(known))]
+        for place in two_places(bits):
+            if known and (draw() < update or not unused):
+                attribute = known[below(bits, len(known))]
             else:
-                attribute = unused.pop(below(rng, len(unused)))
+                attribute = unused.pop(below(bits, len(unused)))
                 insort(known, attribute)
-            facts.append(Fact(start + place, attribute, 100 + below(rng, 900)))
+            facts.append((start + place, attribute, 100 + below(bits, 900)))
     return Conversation(sessions * MESSAGES_PER_SESSION, facts)
 
 
-def two_places(rng: random.Random) -> tuple[int, int]:
-    """Two different messages of a session: what `rng.sample(range(12), 2)` draws."""
-    first = below(rng, MESSAGES_PER_SESSION)
-    second = below(rng, MESSAGES_PER_SESSION - 1)
+def two_places(getrandbits: Callable[[int], int]) -> tuple[int, int]:
+    """Draw two messages of a session, as `rng.sample(range(12), 2)` does, in order."""
+    first = below(getrandbits, MESSAGES_PER_SESSION)
+    second = below(getrandbits, MESSAGES_PER_SESSION - 1)
     if second == first:
         return first, MESSAGES_PER_SESSION - 1
     return (first, second) if first < second else (second, first)
 
 
-def questions(rng: random.Random, conversation: Conversation) -> list[int]:
-    """Draw the attributes that are asked for at the end."""
-    known = sorted(newest(conversation.facts))
-    return rng.sample(known, min(QUESTIONS, len(known)))
+def questions(rng: random.Random, known: Iterable[int]) -> list[int]:
+    """Draw some of the known attributes, to be asked for at the end."""
+    ordered = sorted(known)
+    return rng.sample(ordered, min(QUESTIONS, len(ordered)))
 
 
 # ------------------------------------------------------------------- the memories
@@ -245,7 +247,8 @@ def recursive_summary(conversation: Conversation, settings: Settings) -> Life:
         summary: dict[int, int] = {}
         for flushed in flushes:
             summary |= flushed
-            summary = {a: value for a, value in summary.items() if draw() < keep}
+            for lost in [attribute for attribute in summary if draw() >= keep]:
+                del summary[lost]
         return Memory(summary | window, "lost")
 
     return live
@@ -271,46 +274,52 @@ def warned(message: int, settings: Settings) -> bool:
 
 
 @cache
-def write_chances(messages: int, settings: Settings) -> tuple[float, ...]:
-    """How likely a fact in each message, up to that many, is written to the archive."""
-    return tuple(
-        settings.write_warned if warned(message, settings) else settings.write
-        for message in range(1, messages + 1)
-    )
+def write_chances(messages: int, settings: Settings, warning: bool) -> Sequence[float]:
+    """How likely a fact is written to the archive, for each message from 0 on."""
+    return [
+        settings.write_warned
+        if warning and warned(message, settings)
+        else settings.write
+        for message in range(messages + 1)
+    ]
 
 
-def memgpt(conversation: Conversation, settings: Settings) -> Life:
+def memgpt(
+    conversation: Conversation, settings: Settings, warning: bool = True
+) -> Life:
     """Write facts to an archive, and keep the latest in core memory.
 
     Every fact enters core memory, and beyond its slots the one updated longest ago
     leaves. Whether a fact is written to the archive is one draw for each.
+
+    Args:
+        conversation: what is said.
+        settings: how large the memories are, and how likely a fact is written.
+        warning: whether the model is told that the window is nearly full.
     """
-    every = write_chances(conversation.messages, settings)
-    chances = [every[message - 1] for message, _, _ in conversation.facts]
+    messages, facts = conversation
+    chance = write_chances(messages, settings, warning)
+    chances = [chance[message] for message, _, _ in facts]
     core: dict[int, int] = {}
-    for _, attribute, value in reversed(conversation.facts):
+    for _, attribute, value in reversed(facts):
         if len(core) == settings.core_slots:
             break
         core.setdefault(attribute, value)
-    visible = conversation.last(fill(conversation.messages, settings.window))
+    visible = conversation.last(fill(messages, settings.window))
     prompt = core | newest(visible)
-    flushed = conversation.facts[: len(conversation.facts) - len(visible)]
+    flushed = facts[: len(facts) - len(visible)]
 
     def live(rng: random.Random) -> Memory:
         draw = rng.random
-        written = [
-            fact
-            for fact, chance in zip(conversation.facts, chances, strict=True)
-            if draw() < chance
-        ]
-        return Memory(prompt, "never saved", written, flushed)
+        written = [draw() < chance for chance in chances]
+        return Memory(prompt, "never saved", list(compress(facts, written)), flushed)
 
     return live
 
 
 def unwarned_memgpt(conversation: Conversation, settings: Settings) -> Life:
     """MemGPT without the warning that the window is nearly full."""
-    return memgpt(conversation, replace(settings, write_warned=settings.write))
+    return memgpt(conversation, settings, warning=False)
 
 
 # ------------------------------------------------------------------ the questions
@@ -338,7 +347,7 @@ def ask(
 
 def versions_of(attribute: int, facts: Sequence[Fact]) -> list[int]:
     """What a search brings up: every value of an attribute, oldest first."""
-    return [fact.value for fact in facts if fact.attribute == attribute]
+    return [value for _, about, value in facts if about == attribute]
 
 
 def pick(versions: Sequence[int], rng: random.Random, settings: Settings) -> int:
@@ -377,7 +386,7 @@ def verdicts_of(
     for _ in range(CONVERSATIONS):
         conversation = converse(rng, sessions, settings)
         right = newest(conversation.facts)
-        asked = questions(rng, conversation)
+        asked = questions(rng, right)
         live = METHODS[method](conversation, settings)
         yield tuple(
             kind_of(ask(live(rng), attribute, rng, settings), right[attribute])
@@ -624,7 +633,7 @@ def lives(
         for length, rng in choose.items():
             conversation = beginning(whole, length)
             right = newest(conversation.facts)
-            asked = [(a, right[a]) for a in questions(rng, conversation)]
+            asked = [(a, right[a]) for a in questions(rng, right)]
             for one, own, result in seats[length]:
                 result.append(live_once(one, conversation, asked, own))
     return {key: tuple(result) for key, result in results.items()}

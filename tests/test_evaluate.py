@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from live_numbers.dependencies import Code
 from live_numbers.evaluate import Evaluator, Outcome
 from live_numbers.forms import Value
 from live_numbers.project import Project
@@ -54,7 +55,7 @@ def make(tmp_path: Path) -> Iterator[Make]:
 
     def evaluator(seconds: float = 60, **files: str) -> Evaluator:
         project = write(tmp_path / f"project{len(made)}", **files)
-        made.append(Evaluator(project, project.code_key(), seconds))
+        made.append(Evaluator(project, Code(project), seconds))
         return made[-1]
 
     yield evaluator
@@ -66,7 +67,7 @@ def make(tmp_path: Path) -> Iterator[Make]:
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Evaluator]:
     """One evaluator for all tests whose code leaves its interpreter in order: starting one takes its time."""
     project = write(tmp_path_factory.mktemp("shared"))
-    evaluator = Evaluator(project, project.code_key())
+    evaluator = Evaluator(project, Code(project))
     yield evaluator
     evaluator.close()
 
@@ -529,13 +530,50 @@ def test_answers_outlive_the_worker(make: Make) -> None:
 def test_for_whom_answers_hold(make: Make, tmp_path: Path) -> None:
     """After an edit, the server would go on showing the figures of the old code."""
     one = make()
-    again = Evaluator(one.project, one.project.code_key(), 60)
+    again = Evaluator(one.project, Code(one.project), 60)
     assert one.answers_for(again)
     write(one.project.root, cats=CATS.replace("LEGS = 4", "LEGS = 5"))
-    edited = Evaluator(one.project, one.project.code_key(), 60)
+    edited = Evaluator(one.project, Code(one.project), 60)
     assert not one.answers_for(edited)
     assert not one.answers_for(make())
-    assert not again.answers_for(Evaluator(one.project, again.code_key, 61))
+    assert not again.answers_for(Evaluator(one.project, again.code, 61))
+
+
+def test_an_edit_leaves_the_answers_of_other_code(make: Make) -> None:
+    """An edit of one lesson would compute every simulation again, or leave an old figure of its own on the page."""
+    one = make(dogs="def legs(dogs):\n    return dogs * 4\n", fails="")
+    root = one.project.root
+    assert [Outcome(12), Outcome(8)] == [one.figure("lesson_code.cats.legs(3)"), one.figure("lesson_code.dogs.legs(2)")]
+    assert one.block("from lesson_code.dogs import legs\nprint(legs(1))") == Outcome("4\n")
+    assert "no 3" in one.figure("lesson_code.cats.fails(3)").error
+    assert 4 == one.asked
+    write(root, cats=CATS.replace("LEGS = 4", "LEGS = 5"))
+    two = Evaluator(one.project, Code(one.project), 60)
+    two.take_over(one)
+    assert [Outcome(15), Outcome(8)] == [two.figure("lesson_code.cats.legs(3)"), two.figure("lesson_code.dogs.legs(2)")]
+    assert Outcome("4\n") == two.block("from lesson_code.dogs import legs\nprint(legs(1))")
+    assert 1 == two.asked
+    two.close()
+
+    write(root, cats=CATS.replace("LEGS = 4", "LEGS = 5"), dogs="def legs(dogs):\n    return dogs * 3\n")
+    three = Evaluator(one.project, Code(one.project), 60)
+    three.take_over(two)
+    assert [Outcome(15), Outcome(6)] == [
+        three.figure("lesson_code.cats.legs(3)"),
+        three.figure("lesson_code.dogs.legs(2)"),
+    ]
+    assert "no 3" in three.figure("lesson_code.cats.fails(3)").error  # what failed is tried again
+    assert 2 == three.asked
+    three.close()
+
+
+def test_nothing_is_taken_over_from_another_project(make: Make) -> None:
+    """Two sites of one process would show each other's figures."""
+    one, other = make(), make()
+    assert Outcome(12) == one.figure("lesson_code.cats.legs(3)")
+    other.take_over(one)
+    assert Outcome(12) == other.figure("lesson_code.cats.legs(3)")
+    assert 1 == other.asked
 
 
 # Asked ahead.

@@ -19,7 +19,6 @@ from lesson_code.memgpt import (
     UNWARNED,
     Contender,
     Conversation,
-    Fact,
     Memory,
     Settings,
     ask,
@@ -41,7 +40,6 @@ from lesson_code.memgpt import (
     rerun_interval,
     truncation,
     versions_of,
-    write_chances,
 )
 
 same_every_run = settings(derandomize=True, deadline=None, database=None, max_examples=200)
@@ -309,8 +307,8 @@ def answer(memory: Memory, chance: float, *draws: float) -> int | str:
     return said
 
 
-OLD, NEW = Fact(3, 7, 300), Fact(9, 7, 900)
-UNSAVED = Memory({}, "never saved", (Fact(4, 5, 400),), (OLD, Fact(4, 5, 400)))
+OLD, NEW = (3, 7, 300), (9, 7, 900)
+UNSAVED = Memory({}, "never saved", ((4, 5, 400),), (OLD, (4, 5, 400)))
 
 
 def test_recall_is_tried_when_the_archive_gave_nothing() -> None:
@@ -339,12 +337,12 @@ def test_recall_is_not_reached_otherwise() -> None:
     # What was written down is outdated, and nothing tells the model so: it does not search on.
     assert 300 == answer(Memory({}, "never saved", (OLD,), (OLD, NEW)), 0.9, 0.5)
     # Nobody ever said it: there is nothing to find.
-    assert "never saved" == answer(Memory({}, "never saved", (), (Fact(4, 5, 400),)), 0.9, 0.5)
+    assert "never saved" == answer(Memory({}, "never saved", (), ((4, 5, 400),)), 0.9, 0.5)
 
 
 def test_recall_can_bring_up_an_older_version() -> None:
     """The search of the messages would know which version is the newest."""
-    both = Memory({}, "never saved", (), (OLD, Fact(4, 5, 400), NEW))
+    both = Memory({}, "never saved", (), (OLD, (4, 5, 400), NEW))
     assert 900 == answer(both, 0.9, 0.5, 0.5, 0.89)
     assert 300 == answer(both, 0.9, 0.5, 0.5, 0.9, 0)
     assert 300 == answer(both, 0.9, 0.95, 0.5, 0.9, 0)
@@ -352,8 +350,8 @@ def test_recall_can_bring_up_an_older_version() -> None:
 
 def test_versions_of_an_attribute() -> None:
     """A search would bring up other facts, or in another order."""
-    assert [300, 900] == versions_of(7, (OLD, Fact(4, 5, 400), NEW))
-    assert [] == versions_of(7, (Fact(4, 5, 400),))
+    assert [300, 900] == versions_of(7, (OLD, (4, 5, 400), NEW))
+    assert [] == versions_of(7, ((4, 5, 400),))
     assert 1 == pick([1], Luck(), Settings())
     assert 1 == pick([1, 2, 3], Luck(0.95, 0), Settings())
     assert 2 == pick([1, 2, 3], Luck(0.95, 1), Settings())
@@ -362,19 +360,12 @@ def test_versions_of_an_attribute() -> None:
 
 def test_what_left_the_window_is_what_recall_searches() -> None:
     """A flushed message could not be found, or one that is in the window could."""
-    facts = (Fact(1, 1, 100), Fact(21, 2, 200), Fact(22, 3, 300), Fact(41, 4, 400))
+    facts = ((1, 1, 100), (21, 2, 200), (22, 3, 300), (41, 4, 400))
     # On message 41 the window keeps the newest 20: messages 22 to 41.
     after = memgpt(Conversation(41, facts), Settings())(random.Random(0))
     assert facts[:2] == after.flushed
     before = memgpt(Conversation(40, facts[:3]), Settings())(random.Random(0))
     assert () == before.flushed
-
-
-def test_chances_of_a_write() -> None:
-    """The warning would stand before the window is 70 % full, or not after."""
-    # From message 28 on; the flush on message 41 leaves 20, and 28 are reached again on message 49.
-    expected = (0.6,) * 27 + (0.95,) * 13 + (0.6,) * 8 + (0.95,) * 2
-    assert expected == write_chances(50, Settings())
 
 
 # The run.

@@ -12,7 +12,8 @@ from lxml import etree
 
 from live_numbers.canvas import texts
 from live_numbers.diagrams import assembly, message_rows, sequence
-from live_numbers.pictures import Line, Part, bar_strip, line_chart
+from live_numbers.pictures import Line, Part, bar_strip, line_chart, timeline
+from tests.tiny_site import TinySite
 
 SVG = "{http://www.w3.org/2000/svg}"
 COUNT = list(range(1, 21))
@@ -37,13 +38,35 @@ def strip(name: str = "strip", sizes: tuple[int, ...] = (30, 20, 40, 25, 35, 40)
     return bar_strip(parts, **{"name": name, "title": "Strip", "room_label": "reply", **words, **changes})
 
 
+def filling(**changes: object) -> str:
+    """Draw a window of four, half of which is flushed when a fifth message comes."""
+    values = {
+        "messages": range(1, 8),
+        "levels": [1, 2, 3, 4, 2, 3, 4],
+        "warned": [3, 4, 6, 7],
+        "flushed": [5],
+        "room": 4,
+    }
+    words = {"x_label": "so far", "y_label": "in the window", "level_label": "filling", "warned_label": "warned"}
+    words |= {"flushed_label": "flush", "room_label": "full", "name": "fill", "title": "Filling"}
+    return timeline(**{**values, **words, **changes})
+
+
 BANDS = [Line(str(n), [n] * 20, low=[n - 1] * 20, high=[n + 0.5] * 20) for n in range(4)]
 DIAGRAMS = [
     message_rows({"first": ["system", "user"], "none": []}, name="rows", title="Rows"),
     sequence(["you", "bot"], [("you", "bot", "hello"), ("bot", "think"), ("bot", "you", "hi")], name="seq", title="S"),
     assembly([("a file", "system prompt")], name="parts", title="Parts", from_label="kept", to_label="sent"),
 ]
-PICTURES = [chart(), chart("bands", BANDS), chart("bytes", y_unit="bytes"), strip(), strip("other"), *DIAGRAMS]
+PICTURES = [
+    chart(),
+    chart("bands", BANDS),
+    chart("bytes", y_unit="bytes"),
+    strip(),
+    strip("other"),
+    filling(),
+    *DIAGRAMS,
+]
 
 
 def numbers(path: str) -> list[tuple[float, float]]:
@@ -320,6 +343,65 @@ def test_the_bracket_bridges_what_is_cut_from_the_middle() -> None:
     assert dashed == [False, True, False]
 
 
+def test_a_window_is_drawn_as_high_as_it_is_full() -> None:
+    """If this failed, the picture of a window would show other fillings, warnings or flushes than were computed."""
+    svg = filling()
+    root = etree.fromstring(svg)
+    ticks, legend = ["1", "2", "3", "4", "5", "6", "7", "0", "2", "4"], ["filling", "warned", "full", "flush"]
+    assert texts(svg) == [*ticks, "so far", "in the window", *legend]
+    grid = [numbers(path.get("d"))[0][1] for path in root.iterfind(f".//{SVG}path[@stroke='var(--ln-grid)']")]
+    empty, full = grid[0], grid[-1]
+    across = {int(text.text): float(text.get("x")) for text in list(root.iter(f"{SVG}text"))[:7]}
+    filled = [path for path in root.iter(f"{SVG}path") if re.match(r"var\(--ln-series-1|url", path.get("fill") or "")]
+    runs = filled[:4]  # the others are the keys of the legend
+    shapes = []
+    for path in runs:
+        points = [(7 - 6 * (across[7] - x) / (across[7] - across[1]), 4 * (y - empty) / (full - empty))
+                  for x, y in numbers(path.get("d"))]  # fmt: skip
+        shapes.append([(round(x, 1), round(y, 2)) for x, y in points])
+    steps = [
+        [(0.5, 0), (0.5, 1), (1.5, 1), (1.5, 2), (2.5, 2), (2.5, 0)],
+        [(2.5, 0), (2.5, 3), (3.5, 3), (3.5, 4), (4.5, 4), (4.5, 0)],
+        [(4.5, 0), (4.5, 2), (5.5, 2), (5.5, 0)],
+        [(5.5, 0), (5.5, 3), (6.5, 3), (6.5, 4), (7.5, 4), (7.5, 0)],
+    ]
+    assert [[point for number, point in enumerate(shape) if point not in shape[:number]] for shape in shapes] == steps
+    above = [use for use in root.iter(f"{SVG}use") if full - 30 < float(use.get("y") or 0) < full]
+    assert [float(flush.get("x")) for flush in above] == [pytest.approx(across[5], abs=0.1)]
+
+
+def test_a_warning_differs_in_more_than_colour() -> None:
+    """If this failed, readers who see no colours could not tell when the warning stands."""
+    root = etree.fromstring(filling())
+    fills = {path.get("fill") for path in root.iter(f"{SVG}path")}
+    assert "var(--ln-series-1)" in fills
+    assert any(fill and fill.startswith("url(#fill-") for fill in fills)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"messages": [1], "levels": [1]}, "at least two messages"),
+        ({"messages": [1, 2, 3, 4, 5, 6, 8]}, "one more than the one before"),
+        ({"levels": [1, 2]}, "a level for each message, from 0 to 4"),
+        ({"levels": [1, 2, 3, 5, 2, 3, 4]}, "a level for each message, from 0 to 4"),
+        ({"levels": [-1, 2, 3, 4, 2, 3, 4]}, "a level for each message, from 0 to 4"),
+        ({"warned": [0]}, "message 0 is not among 1 to 7"),
+        ({"flushed": [8]}, "message 8 is not among 1 to 7"),
+        ({"warned_label": "a" * 60}, "too long for the picture"),
+    ],
+)
+def test_a_window_that_would_be_drawn_wrong_is_refused(changes: dict[str, object], message: str) -> None:
+    """If this failed, a wrong or broken picture of a window would be published without a word."""
+    with pytest.raises(ValueError, match=message):
+        filling(**changes)
+
+
+def test_a_window_without_warnings_and_flushes_has_none_in_its_legend() -> None:
+    """If this failed, the legend would name what is nowhere in the picture."""
+    assert texts(filling(warned=[], flushed=[]))[-2:] == ["filling", "full"]
+
+
 BAD_CHARTS = [
     ({"lines": []}, "1 to 4 curves, not 0"),
     ({"lines": [Line("a", COUNT)] * 5}, "1 to 4 curves, not 5"),
@@ -365,3 +447,72 @@ def test_a_strip_that_would_be_wrong_is_refused(parts: list[Part], words: dict[s
     """If this failed, a wrong or broken strip would be published without a word."""
     with pytest.raises(ValueError, match=message):
         bar_strip(parts, **{"name": "s", "title": "t", **words})
+
+
+PAGE = """
+[[% call line_chart("growth", "range(1, 4)", {"legs": (
+    "[legs(n) for n in range(1, 4)]", "[legs(n) - 1 for n in range(1, 4)]", "[legs(n) + 2 for n in range(1, 4)]")},
+    title="Legs", x_label="cats", y_label="legs") %]]
+More cats, more legs.
+[[% endcall %]]
+
+[[% call timeline("basket", "range(1, 4)", "[legs(n) for n in range(1, 4)]", "[n for n in range(1, 4) if legs(n) > 4]",
+    "[LEGS - 1]", 12, title="Basket", x_label="cats", y_label="legs in the basket", level_label="fine",
+    warned_label="warned", flushed_label="emptied", room_label="full, of " ~ given(12) ~ " legs") %]]
+It fills.
+[[% endcall %]]
+
+[[= number("legs(12)") =]]
+"""
+ASSERTED = """    assert 4 * 12 == legs(12)
+    assert [4 - 1, 8 - 1, 12 - 1] == [legs(n) - 1 for n in range(1, 4)]
+    assert [4 + 2, 8 + 2, 12 + 2] == [legs(n) + 2 for n in range(1, 4)]
+    assert [2, 3] == [n for n in range(1, 4) if legs(n) > 4]
+    assert [4 - 1] == [LEGS - 1]
+"""
+
+
+@pytest.fixture
+def drawn(site: TinySite) -> TinySite:
+    """The tiny site with a chart that has intervals and with a window, accepted."""
+    path = "docs/lessons/cats.md"
+    site.write(path, site.path(path).read_text(encoding="utf-8") + PAGE)
+    site.edit("tests/test_cats.py", "    assert 3 * 4 == legs(3)\n", "    assert 3 * 4 == legs(3)\n" + ASSERTED)
+    assert site.run("accept") == 0
+    return site
+
+
+def test_a_page_can_draw_intervals_and_a_window(drawn: TinySite) -> None:
+    """If this failed, a page could not show how certain its figures are, or how its window fills."""
+    assert drawn.faults() == []
+    lock = drawn.path("docs/numbers.lock").read_text(encoding="utf-8")
+    assert "[legs(n) + 2 for n in range(1, 4)]" in lock
+    assert '"full, of 12 legs"' in lock.split("'picture: basket'", 1)[1].split("]", 1)[0]
+    subprocess.run([sys.executable, "-m", "mkdocs", "build", "-q"], cwd=drawn.root, check=True)
+    html = next(drawn.path("site").rglob("cats/index.html")).read_text(encoding="utf-8")
+    table = html.split('data-picture="growth"', 1)[1].split("</table>", 1)[0]
+    values_with_both_ends = "1 4 3 to 6 2 8 7 to 10 3 12 11 to 14"
+    assert " ".join(re.sub(r"<[^>]+>", " ", table.split("<tbody>", 1)[1]).split()) == values_with_both_ends
+    table = html.split('data-picture="basket"', 1)[1].split("</table>", 1)[0]
+    levels_with_what_happens = "1 4 2 8 warned 3 12 emptied, warned"
+    assert " ".join(re.sub(r"<[^>]+>", " ", table.split("<tbody>", 1)[1]).split()) == levels_with_what_happens
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "kind"),
+    [
+        ("[legs(n) + 2 for n in range(1, 4)]", "[legs(n) + 3 for n in range(1, 4)]", "unasserted figure"),
+        (', "[legs(n) + 2 for n in range(1, 4)]"', "", "faulty picture"),
+        ("[legs(n) + 2 for n in range(1, 4)]", "[legs(n) + 2 for n in range(1, 5)]", "typed figure"),
+        ("[legs(n) + 2 for n in range(1, 4)]", "[legs(n) - 2 for n in range(1, 4)]", "faulty picture"),
+        ("[LEGS - 1]", "[LEGS]", "faulty picture"),
+        ("[LEGS - 1]", "[LEGS / 2]", "faulty picture"),
+        ("[LEGS - 1]", "LEGS", "faulty series"),
+        ('level_label="fine"', 'level_label="4 legs"', "typed number"),
+        ('level_label="fine"', 'level_name="fine"', "faulty call"),
+    ],
+)
+def test_a_picture_that_lies_fails_the_build(drawn: TinySite, old: str, new: str, kind: str) -> None:
+    """If this failed, an interval or a window could be typed, or drawn from what nobody checks."""
+    drawn.edit("docs/lessons/cats.md", old, new)
+    assert kind in [fault.kind for fault in drawn.faults()]

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
@@ -86,16 +87,24 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return site.root
 
 
+@contextmanager
+def served(site: TinySite, tmp_path: Path) -> Iterator[Server]:
+    """A server on a site, which must live until its end."""
+    with (tmp_path / "log").open("w") as log:
+        running = Server(site, log)
+        try:
+            yield running
+            assert running.process.poll() is None, "the server has ended"
+        finally:
+            running.process.terminate()
+            running.process.communicate()
+
+
 @pytest.fixture
 def server(good: Path, tmp_path: Path) -> Iterator[Server]:
     """A server on a copy of the good site."""
-    site = TinySite(tmp_path / "site", copy_of=good)
-    with (tmp_path / "log").open("w") as log:
-        running = Server(site, log)
+    with served(TinySite(tmp_path / "site", copy_of=good), tmp_path) as running:
         yield running
-        assert running.process.poll() is None, "the server has ended"
-        running.process.terminate()
-        running.process.communicate()
 
 
 def figure(value: int, expression: str) -> str:
@@ -133,6 +142,47 @@ def test_what_is_saved_shows(server: Server) -> None:
     assert figure(45, "legs(3)") in page
 
 
+DOGS = """
+import os
+
+
+def dogs(kennels):
+    with open("computed.log", "a") as log:
+        log.write(f"{kennels} {os.getpid()}\\n")
+    return kennels * 2
+"""
+
+
+def test_nothing_is_computed_again_whose_code_did_not_change(good: Path, tmp_path: Path) -> None:
+    """An editor would wait for every simulation of the site after each save, of prose or of another lesson."""
+    site = TinySite(tmp_path / "site", copy_of=good)
+    site.write("lesson_code/dogs.py", DOGS)
+    site.edit(PAGE, "# Legs", '[[= number("dogs.dogs(7)") =]] dogs.\n\n# Legs')
+    site.write(
+        "tests/test_dogs.py", "from lesson_code import dogs\n\n\ndef test_dogs():\n    assert 14 == dogs.dogs(7)\n"
+    )
+    assert site.run("accept") == 0
+    site.write("computed.log", "")
+
+    def computed() -> int:
+        return len(site.path("computed.log").read_text(encoding="utf-8").splitlines())
+
+    with served(site, tmp_path) as server:
+        assert figure(14, "dogs.dogs(7)") in server.page()
+        assert computed() == 1
+        server.after(lambda: site.edit(PAGE, "# Legs", "# Paws"), "Paws")
+        server.after(lambda: site.edit("lesson_code/cats/body.py", "LEGS = 4", "LEGS = 5"), figure(15, "legs(3)"))
+        more = '# [[= number("LEGS + 1", "words") =]] Paws'
+        page = server.after(lambda: site.edit(PAGE, "# Paws", more), ">six</data>")
+        assert ">six</data>" in page
+        assert figure(14, "dogs.dogs(7)") in page
+        assert computed() == 1
+        page = server.after(
+            lambda: site.edit("lesson_code/dogs.py", "kennels * 2", "kennels * 3"), figure(21, "dogs.dogs(7)")
+        )
+        assert figure(21, "dogs.dogs(7)") in page
+
+
 @pytest.mark.parametrize(
     ("file", "old", "new", "shows"),
     [
@@ -164,8 +214,5 @@ def test_it_starts_with_a_fault(good: Path, tmp_path: Path) -> None:
     """An editor who comes back to a broken page must be able to start the server to mend it."""
     site = TinySite(tmp_path / "site", copy_of=good)
     site.edit(PAGE, "# Legs", "# Legs, 9 lives")
-    with (tmp_path / "log").open("w") as log:
-        server = Server(site, log)
+    with served(site, tmp_path) as server:
         assert "typed number" in server.page()
-        server.process.terminate()
-        server.process.communicate()

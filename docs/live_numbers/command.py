@@ -14,6 +14,7 @@ from pathlib import Path
 
 from live_numbers import evidence, expressions, gate, hooks, ledger, sources
 from live_numbers.build import Build
+from live_numbers.dependencies import Code
 from live_numbers.evaluate import Evaluator
 from live_numbers.faults import Fault, report
 from live_numbers.project import Project
@@ -182,7 +183,7 @@ def explain(project: Project, expression: str) -> int:
         if not topic.startswith("_"):
             names = {**expressions.page_names(project.lessons, topic), **names}
     code = expressions.canonical(expressions.normalise(expression), names, project.lessons)
-    evaluator = Evaluator(project, project.code_key())
+    evaluator = Evaluator(project, Code(project))
     outcome = evaluator.figure(code)
     evaluator.close()
     if outcome.error:

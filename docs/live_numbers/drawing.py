@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 
 from live_numbers import canvas, diagrams, forms, pictures
 from live_numbers.build import Build, Figure
@@ -42,7 +43,7 @@ def line_chart(
     line: int,
     name: str,
     x: str,
-    curves: Mapping[str, str],
+    curves: Mapping[str, str | Sequence[str]],
     *,
     title: str,
     x_label: str,
@@ -52,35 +53,90 @@ def line_chart(
     y_form: str = "",
 ) -> str:
     """Curves over an axis; see `live_numbers.macros`."""
-    axis = build.axis(line, x, curves.values())
-    figures = {label: build.series(line, expression) for label, expression in curves.items()}
-    broken = [figure for figure in (axis, *figures.values()) if isinstance(figure, str)]
+    parts = {label: (given,) if isinstance(given, str) else tuple(given) for label, given in curves.items()}
+    if any(len(expressions) not in (1, 3) for expressions in parts.values()):
+        return build.failed(
+            line, "faulty picture", f"{name}: a curve is an expression, or three: value, low end, high end"
+        )
+    axis = build.axis(line, x, [expression for expressions in parts.values() for expression in expressions])
+    figures = {label: [build.series(line, part) for part in expressions] for label, expressions in parts.items()}
+    broken = [figure for figure in (axis, *chain(*figures.values())) if isinstance(figure, str)]
     if isinstance(axis, str) or broken:
         return "".join(broken)
-    series = {build.label(line, label): figure for label, figure in figures.items() if isinstance(figure, Figure)}
+    series = {label: [part for part in found if isinstance(part, Figure)] for label, found in figures.items()}
     try:
         svg = pictures.line_chart(
             _numbers(axis),
-            [pictures.Line(label, _numbers(figure)) for label, figure in series.items()],
+            [pictures.Line(build.label(line, label), *map(_numbers, found)) for label, found in series.items()],
             name=name,
             title=build.label(line, title),
             x_label=build.label(line, x_label),
             y_label=build.label(line, y_label),
             y_unit=y_unit,
         )
-        columns = [_cells(build, axis, ""), *(_cells(build, figure, y_form) for figure in series.values())]
+        columns = [_cells(build, axis, ""), *(_banded(build, found, y_form) for found in series.values())]
     except ValueError as error:
         return build.failed(line, "faulty picture", f"{name}: {error}")
     heads = [x_label, *curves]
-    return _figure(
-        build,
-        line,
-        name,
-        title,
-        svg,
-        caption,
-        _table(heads, [list(row) for row in zip(*columns, strict=True)]),
-    )
+    rows = [list(row) for row in zip(*columns, strict=True)]
+    return _figure(build, line, name, title, svg, caption, _table(heads, rows))
+
+
+def timeline(
+    build: Build,
+    line: int,
+    name: str,
+    x: str,
+    levels: str,
+    warned: str,
+    flushed: str,
+    room: int,
+    *,
+    title: str,
+    caption: str,
+    x_label: str,
+    y_label: str,
+    level_label: str,
+    warned_label: str,
+    flushed_label: str,
+    room_label: str,
+) -> str:
+    """How full a window is after each message; see `live_numbers.macros`."""
+    axis = build.axis(line, x, [levels])
+    figures = [axis, *(build.series(line, expression) for expression in (levels, warned, flushed))]
+    broken = [figure for figure in figures if isinstance(figure, str)]
+    if broken:
+        return "".join(broken)
+    messages, filled, warnings, flushes = (figure for figure in figures if isinstance(figure, Figure))
+    build.given(line, room)
+    labels = {
+        "x_label": x_label,
+        "y_label": y_label,
+        "level_label": level_label,
+        "warned_label": warned_label,
+        "flushed_label": flushed_label,
+        "room_label": room_label,
+    }
+    try:
+        numbers, marked, emptied = (_whole(figure) for figure in (messages, warnings, flushes))
+        svg = pictures.timeline(
+            numbers,
+            _whole(filled),
+            marked,
+            emptied,
+            room,
+            name=name,
+            title=build.label(line, title),
+            **{key: build.label(line, label) for key, label in labels.items()},
+        )
+        cells = zip(numbers, _cells(build, messages, ""), _cells(build, filled, ""), strict=True)
+    except ValueError as error:
+        return build.failed(line, "faulty picture", f"{name}: {error}")
+    rows = []
+    for number, *places in cells:
+        said = [label for label, where in ((flushed_label, emptied), (warned_label, marked)) if number in where]
+        rows.append([*places, f"<td>{tokens.html(html.escape(', '.join(said)))}</td>"])
+    return _figure(build, line, name, title, svg, caption, _table([x_label, y_label, "what happens"], rows))
 
 
 def strip(
@@ -237,9 +293,29 @@ def _numbers(figure: Figure) -> list[float]:
     return numbers
 
 
+def _whole(figure: Figure) -> list[int]:
+    """The values of a series of whole numbers; a ValueError where they are none."""
+    values = [value for value in _values(figure) if type(value) is int]
+    if len(values) < len(_values(figure)):
+        raise ValueError(f"{figure.name} is no list of whole numbers")
+    return values
+
+
 def _cells(build: Build, figure: Figure, form: str) -> list[str]:
     """The values of a series as cells of the table."""
     return [_cell(build, figure, value, form) for value in _values(figure)]
+
+
+def _banded(build: Build, found: Sequence[Figure], form: str) -> list[str]:
+    """The values of a curve as cells of the table, with the ends of their intervals where it has any."""
+    if len(found) == 1:
+        return _cells(build, found[0], form)
+    parts = zip(*(_values(figure) for figure in found), strict=True)
+    written = ([_data(build, figure, value, form) for figure, value in zip(found, row, strict=True)] for row in parts)
+    return [
+        f'<td class="ln-number">{value}<br><span class="ln-interval">{low} to {high}</span></td>'
+        for value, low, high in written
+    ]
 
 
 def _figure(

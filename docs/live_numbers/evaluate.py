@@ -1,7 +1,8 @@
 """Values of expressions and output of blocks, from a worker process that runs the lesson code.
 
-An expression is evaluated once, however often it is quoted; as long as the code of `lesson_code` stays the same, a
-later build of the same process takes the value it already has.
+An expression is evaluated once, however often it is quoted; as long as the code that it may run stays the same, a
+later build of the same process takes the value it already has. Nothing is kept beyond the process, so a build by
+hand and continuous integration compute everything.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from live_numbers import worker
+from live_numbers.dependencies import Code
 from live_numbers.forms import Value
 from live_numbers.project import Project
 from live_numbers.worker import PACKAGE, READY, Broken
@@ -167,16 +169,16 @@ def _pump(pipe: IO[str] | None, answers: queue.SimpleQueue[str]) -> None:
 class Evaluator:
     """Answers for one state of the code."""
 
-    def __init__(self, project: Project, code_key: str, seconds: float = SECONDS) -> None:
+    def __init__(self, project: Project, code: Code, seconds: float = SECONDS) -> None:
         """Nothing is started before the first question.
 
         Args:
             project: whose `lesson_code` is run.
-            code_key: `Project.code_key` of the code that the answers belong to.
+            code: what the answers belong to.
             seconds: the most that one expression or block may take.
         """
         self.project = project
-        self.code_key = code_key
+        self.code = code
         self.seconds = seconds
         self.asked = 0
         self._ran_away = 0
@@ -186,7 +188,14 @@ class Evaluator:
 
     def answers_for(self, other: Evaluator) -> bool:
         """Whether its answers hold for another project, code and time limit as well."""
-        return (self.project, self.code_key, self.seconds) == (other.project, other.code_key, other.seconds)
+        return (self.project, self.code.key, self.seconds) == (other.project, other.code.key, other.seconds)
+
+    def take_over(self, other: Evaluator) -> None:
+        """Keep those answers of another state of the code that an edit cannot have changed."""
+        if self.project == other.project:
+            for (kind, code), outcome in other._known.items():
+                if not outcome.error and self.code.key_for(code) == other.code.key_for(code):
+                    self._known[kind, code] = outcome
 
     def start(self) -> None:
         """Start the worker ahead of the first question, so that it imports while the builder reads."""

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from live_numbers import expressions, ledger, lint, typed
 from live_numbers.build import Build, Figure
+from live_numbers.dependencies import Code
 from live_numbers.evidence import suggest
 from live_numbers.faults import Fault
 from live_numbers.forms import Value
@@ -43,7 +44,7 @@ def judge(build: Build, site: Path, files: dict[str, str], warnings: list[str]) 
     if len(finished) == len(build.pages):
         faults += typed.unused(build.project, build.allow)
     faults += [_warning(build, text) for text in warnings]
-    if build.project.code_key() != build.evaluator.code_key:
+    if Code(build.project).key != build.evaluator.code.key:
         what = "a file of lesson_code was saved while the pages were built"
         faults.append(Fault("lesson_code", 0, "mixed code", what, "build again"))
     return faults

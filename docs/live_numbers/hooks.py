@@ -20,6 +20,7 @@ from mkdocs.utils import CountHandler, clean_directory
 
 from live_numbers import gate, macros, provenance
 from live_numbers.build import Build, highlighted
+from live_numbers.dependencies import Code
 from live_numbers.evaluate import SECONDS, Evaluator
 from live_numbers.faults import report
 from live_numbers.macros import current
@@ -97,10 +98,11 @@ def _begin(env: Any) -> None:
     project = Project(Path(env.conf["config_file_path"]).resolve().parent)
     if _is_dirty():
         raise BuildError("--dirty builds only some pages, so their figures cannot be checked: build without it")
-    fresh = Evaluator(project, project.code_key(), _seconds(env.conf["extra"].get("live_numbers", {})))
+    fresh = Evaluator(project, Code(project), _seconds(env.conf["extra"].get("live_numbers", {})))
     if _evaluator is None or not _evaluator.answers_for(fresh):
         if _evaluator is not None:
             _evaluator.close()
+            fresh.take_over(_evaluator)
         _evaluator = fresh
         _evaluator.start()
     tokens.pieces.clear()

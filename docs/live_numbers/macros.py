@@ -5,7 +5,7 @@
 * `given(value, form="")`: an input that the author chose, which an expression or a block of the page contains;
 * `code(name)`: code of `lesson_code` by name;
 * `table({heading: expression, ...})`: columns of computed values;
-* `line_chart(...)`, `strip(...)`, `message_rows(...)`, `sequence(...)`, `assembly(...)`: pictures, see
+* `line_chart(...)`, `strip(...)`, `timeline(...)`, `message_rows(...)`, `sequence(...)`, `assembly(...)`: pictures, see
   `live_numbers.drawing`.
 """
 
@@ -99,6 +99,7 @@ def _forgiving(macro: Callable[..., str]) -> Callable[..., str]:
 PICTURES: list[Callable[..., str]] = [
     drawing.line_chart,
     drawing.strip,
+    drawing.timeline,
     drawing.message_rows,
     drawing.sequence,
     drawing.assembly,

@@ -1,11 +1,11 @@
-"""Pictures of numbers for the pages: curves over an axis, and strips of tokens, as inline SVG.
+"""Pictures of numbers for the pages: curves over an axis, strips of tokens, the filling of a window, as inline SVG.
 
 The functions are pure: they know no lesson, read no file and return the same bytes for the same input.
 They give one picture as `live_numbers.canvas` describes it.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, groupby, pairwise
 from statistics import fmean
@@ -95,30 +95,113 @@ def line_chart(
 
         y = [value for line in lines for value in (*line.y, *line.low, *line.high)]
         rows = _binary_ticks(max(y)) if y_unit else _ticks(min(0, *y), max(0, *y) if any(y) else 1, 5)
-        left = max(map(text_width, rows.values())) + 2 * EDGE
-        for most in range(6, 0, -1):  # as many x ticks as there is room for
-            ticks = _ticks(x[0], x[-1], most, whole=all(float(value).is_integer() for value in x))
-            columns = {place: text for place, text in ticks.items() if x[0] <= place <= x[-1]}
-            plot = WIDTH - left - max(map(text_width, columns.values()), default=0) / 2 - EDGE
-            if sum(text_width(text) + SIZE for text in columns.values()) <= plot:
-                break
-        above, below = _legend(figure, len(lines)) + 2.8 * SIZE, 3.4 * SIZE
-        height = math.ceil(above + _PLOT + below)
-        figure.set_size_inches(WIDTH / 72, height / 72)
-        axes.set_position((left / WIDTH, below / height, plot / WIDTH, _PLOT / height))
         axes.set_xmargin(0.02)
-        axes.set_ylim(min(rows), max(rows))
-        axes.set_xticks(list(columns), list(columns.values()))
-        axes.set_yticks(list(rows), list(rows.values()))
-        axes.tick_params("x", colors=INK, length=4, pad=4)
-        axes.tick_params("y", colors=INK, length=0, pad=EDGE)
-        axes.grid(axis="y", color=GRID, linewidth=1)
-        axes.spines["bottom"].set_color(INK)
-        axes.spines[["top", "right", "left"]].set_visible(False)
-        figure.text(inside(left + plot / 2, x_label) / WIDTH, 7 / height, x_label, ha="center", color=INK)
-        inside(0, y_label)
-        figure.text(EDGE / WIDTH, 1 - (above - SIZE) / height, y_label, color=INK)
+        _field(figure, axes, x, rows, x_label, y_label, _legend(figure, len(lines)))
         return finish(figure, name, title)
+
+
+def timeline(
+    messages: Sequence[int],
+    levels: Sequence[int],
+    warned: Collection[int],
+    flushed: Collection[int],
+    room: int,
+    *,
+    x_label: str,
+    y_label: str,
+    level_label: str,
+    warned_label: str,
+    flushed_label: str,
+    room_label: str,
+    name: str,
+    title: str,
+) -> str:
+    """Draw how full a window is after each message, with its warnings and flushes.
+
+    Args:
+        messages: Their numbers, each one more than the one before.
+        levels: How much the window holds after each message.
+        warned: The messages after which the warning stands.
+        flushed: The messages that made the window overflow.
+        room: How much the window can hold.
+        x_label: What the messages are called.
+        y_label: What the levels count.
+        level_label: What a level without a warning is called in the legend.
+        warned_label: What a level with a warning is called there.
+        flushed_label: What a flush is called there.
+        room_label: What the line of the full window is called there.
+        name: Begins every id in the picture; unique on its page.
+        title: The alternative text.
+
+    Returns:
+        The picture, one ``<svg>`` on one line.
+
+    Raises:
+        ValueError: The values do not make a timeline, or a text is too long for the picture.
+    """
+    if len(messages) < 2 or any(after != before + 1 for before, after in pairwise(messages)):
+        raise ValueError("a timeline needs at least two messages, each number one more than the one before")
+    if len(levels) != len(messages) or min(levels) < 0 or max(levels) > room:
+        raise ValueError(f"a timeline needs a level for each message, from 0 to {room}")
+    if outside := sorted({*warned, *flushed} - {*messages}):
+        raise ValueError(f"message {outside[0]} is not among {messages[0]} to {messages[-1]}")
+    looks: dict[bool, dict[str, Any]] = {
+        False: {"facecolor": SERIES[0], "linewidth": 0, "label": level_label},
+        True: {"facecolor": PAPER, "edgecolor": SERIES[1], "hatch": "////", "linewidth": 1, "label": warned_label},
+    }
+    with canvas() as (figure, axes):
+        for warning, run in groupby(zip(messages, levels, strict=True), lambda pair: pair[0] in warned):
+            pairs = list(run)
+            edges = [edge for number, _ in pairs for edge in (number - 0.5, number + 0.5)]
+            heights = [level for _, level in pairs for _ in range(2)]
+            axes.fill([edges[0], *edges, edges[-1]], [0, *heights, 0], **looks[warning])
+            looks[warning].pop("label", None)  # once in the legend
+        axes.axhline(room, color=INK, linestyle=(0, (5, 3)), linewidth=1.2, label=room_label)
+        if flushed:
+            axes.plot(
+                sorted(flushed), [room * 1.07] * len(flushed), color=SERIES[3], linestyle="none", marker="v",
+                markersize=7, label=flushed_label,
+            )  # fmt: skip
+        kinds = len({number in warned for number in messages}) + 1 + bool(flushed)
+        rows = {float(tick): f"{tick:,}" for tick in sorted({0, room // 2, room})}
+        axes.set_xlim(messages[0] - 0.5, messages[-1] + 0.5)
+        _field(figure, axes, messages, rows, x_label, y_label, _legend(figure, kinds), top=1.12)
+        return finish(figure, name, title)
+
+
+def _field(
+    figure: "Figure",
+    axes: "Axes",
+    x: Sequence[float],
+    rows: Mapping[float, str],
+    x_label: str,
+    y_label: str,
+    legend: float,
+    top: float = 1.0,
+) -> None:
+    """Set the field of a chart: its ticks and labels, and the height of the picture under a legend."""
+    left = max(map(text_width, rows.values())) + 2 * EDGE
+    for most in range(6, 0, -1):  # as many x ticks as there is room for
+        ticks = _ticks(x[0], x[-1], most, whole=all(float(value).is_integer() for value in x))
+        columns = {place: text for place, text in ticks.items() if x[0] <= place <= x[-1]}
+        plot = WIDTH - left - max(map(text_width, columns.values()), default=0) / 2 - EDGE
+        if sum(text_width(text) + SIZE for text in columns.values()) <= plot:
+            break
+    above, below = legend + 2.8 * SIZE, 3.4 * SIZE
+    height = math.ceil(above + _PLOT + below)
+    figure.set_size_inches(WIDTH / 72, height / 72)
+    axes.set_position((left / WIDTH, below / height, plot / WIDTH, _PLOT / height))
+    axes.set_ylim(min(rows), max(rows) * top)
+    axes.set_xticks(list(columns), list(columns.values()))
+    axes.set_yticks(list(rows), list(rows.values()))
+    axes.tick_params("x", colors=INK, length=4, pad=4)
+    axes.tick_params("y", colors=INK, length=0, pad=EDGE)
+    axes.grid(axis="y", color=GRID, linewidth=1)
+    axes.spines["bottom"].set_color(INK)
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    figure.text(inside(left + plot / 2, x_label) / WIDTH, 7 / height, x_label, ha="center", color=INK)
+    inside(0, y_label)
+    figure.text(EDGE / WIDTH, 1 - (above - SIZE) / height, y_label, color=INK)
 
 
 def bar_strip(

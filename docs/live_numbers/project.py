@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,12 +49,3 @@ class Project:
     def page(self, uri: str) -> str:
         """The file of a page, as messages show it."""
         return self.name(self.docs / uri)
-
-    def code_key(self) -> str:
-        """A digest of every file of `lesson_code`: the same key means the same code."""
-        digest = hashlib.sha256()
-        for path in sorted(self.lessons.rglob("*")):
-            if path.is_file() and "__pycache__" not in path.parts:
-                digest.update(f"{self.name(path)}\0{path.stat().st_size}\0".encode())
-                digest.update(path.read_bytes())
-        return digest.hexdigest()
