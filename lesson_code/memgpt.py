@@ -463,18 +463,19 @@ def wrong_answers(
 
 # ------------------------------------------------------------------ how sure is that?
 
-Cell = tuple[str, int]
-"""A method and a number of sessions: one cell of the table."""
+Cell = tuple[str, int] | tuple[str, int, Settings]
+"""A method, a number of sessions and, if others than usual, the settings."""
 
 
 def resampled(
-    rng: random.Random, results: Sequence[tuple[Kind, ...]]
+    rng: random.Random, method: str, sessions: int, settings: Settings = Settings()
 ) -> Iterator[float]:
     """The accuracy of a cell, had its conversations been drawn again from themselves.
 
     The answers of one conversation share its luck, so conversations are drawn whole:
     `rng.choices(range(count), k=count)`, once for each of the resamples.
     """
+    results = verdicts(method, sessions, settings)
     right = [kinds.count("right") for kinds in results]
     asked = [len(kinds) for kinds in results]
     places = range(len(results))
@@ -498,42 +499,33 @@ def interval(
     A percentile interval by resampling conversations, with `random.Random(95)` for
     each cell. See `verdicts` for the arguments, and for what is refused.
     """
-    rng = random.Random(95)
-    return middle(resampled(rng, verdicts(method, sessions, settings)))
+    return middle(resampled(random.Random(95), method, sessions, settings))
 
 
-def difference(first: Cell, second: Cell, settings: Settings = Settings()) -> float:
+def difference(first: Cell, second: Cell) -> float:
     """How much more accurate the first cell is than the second."""
-    return accuracy(*first, settings) - accuracy(*second, settings)
+    return accuracy(*first) - accuracy(*second)
 
 
 @cache
-def difference_interval(
-    first: Cell, second: Cell, settings: Settings = Settings()
-) -> tuple[float, float]:
-    """The 95 % interval of how much more accurate the first cell is than the second.
+def difference_interval(first: Cell, second: Cell) -> tuple[float, float]:
+    """The 95 % interval of `difference`, which is real if 0 lies outside.
 
     The cells saw different conversations, so each is resampled on its own: all
-    resamples of the first, then all of the second, from one `random.Random(95)`. The
-    difference is real only where the interval does not contain 0.
+    resamples of the first, then all of the second, from one `random.Random(95)`.
 
     Args:
-        first: a method and a number of sessions.
-        second: those it is compared with.
-        settings: what the simulation assumes.
+        first: the cell that may be more accurate.
+        second: the one that it is compared with.
     """
     rng = random.Random(95)
-    minuend, subtrahend = (
-        list(resampled(rng, verdicts(*cell, settings))) for cell in (first, second)
-    )
-    return middle(a - b for a, b in zip(minuend, subtrahend, strict=True))
+    firsts, seconds = list(resampled(rng, *first)), list(resampled(rng, *second))
+    return middle(a - b for a, b in zip(firsts, seconds, strict=True))
 
 
-def compared(
-    first: Cell, second: Cell, settings: Settings = Settings()
-) -> Literal["higher", "lower", "cannot tell"]:
+def compared(first: Cell, second: Cell) -> Literal["higher", "lower", "cannot tell"]:
     """What the interval bears of the first cell's accuracy, beside the second's."""
-    low, high = difference_interval(first, second, settings)
+    low, high = difference_interval(first, second)
     if low > 0:
         return "higher"
     return "lower" if high < 0 else "cannot tell"

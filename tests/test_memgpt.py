@@ -537,13 +537,13 @@ def test_the_picture_of_one_conversation() -> None:
     """The picture of the window would fill, warn or flush elsewhere."""
     # 1 to 40, then from 20 to 40 again and again: 40 + 3 * 21 + 17 messages are 120.
     assert [*range(1, 41), *range(20, 41), *range(20, 41), *range(20, 41), *range(20, 37)] == [
-        fill(n, WINDOW) for n in range(1, 121)
+        fill(n, 40) for n in range(1, 121)
     ]
     assert [*range(28, 41), *range(49, 62), *range(70, 83), *range(91, 104), *range(112, 121)] == [
         n for n in range(1, 121) if warned(n, Settings())
     ]
     assert [41, 41 + 21, 41 + 2 * 21, 41 + 3 * 21] == [
-        n for n in range(2, 121) if fill(n, WINDOW) < fill(n - 1, WINDOW)
+        n for n in range(2, 121) if fill(n, 40) < fill(n - 1, 40)
     ]
 
 
