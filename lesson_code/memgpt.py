@@ -16,10 +16,11 @@ from __future__ import annotations
 
 import random
 from bisect import bisect, insort
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import compress
+from math import sqrt
 from typing import Literal, NamedTuple, get_args
 
 from lesson_code.context_window import check_whole
@@ -306,11 +307,12 @@ def memgpt(
         core.setdefault(attribute, value)
     visible = conversation.last(fill(messages, settings.window))
     prompt = core | newest(visible)
+    flushed = facts[: len(facts) - len(visible)]
 
     def live(rng: random.Random) -> Memory:
         draw = rng.random
         written = [draw() < chance for chance in chances]
-        return Memory(prompt, "never saved", list(compress(facts, written)))
+        return Memory(prompt, "never saved", list(compress(facts, written)), flushed)
 
     return live
 
@@ -331,11 +333,25 @@ def ask(
         return memory.prompt[attribute]
     if memory.missing != "never saved":
         return memory.missing
+    missing: Kind = "never saved"
     if rng.random() >= settings.find:
-        return "not found"
-    versions = [value for _, about, value in memory.archive if about == attribute]
-    if not versions:
-        return memory.missing
+        missing = "not found"
+    elif versions := versions_of(attribute, memory.archive):
+        return pick(versions, rng, settings)
+    # recall storage: the messages themselves, if there is a search for them
+    said = versions_of(attribute, memory.flushed) if settings.recall else []
+    if said and rng.random() < settings.recall:
+        return pick(said, rng, settings)
+    return missing
+
+
+def versions_of(attribute: int, facts: Sequence[Fact]) -> list[int]:
+    """What a search brings up: every value of an attribute, oldest first."""
+    return [value for _, about, value in facts if about == attribute]
+
+
+def pick(versions: Sequence[int], rng: random.Random, settings: Settings) -> int:
+    """The version that the model answers with: mostly, not always, the newest."""
     if len(versions) > 1 and rng.random() >= settings.latest:
         return versions[rng.randrange(len(versions) - 1)]
     return versions[-1]
@@ -513,3 +529,220 @@ def compared(first: Cell, second: Cell) -> Literal["higher", "lower", "cannot te
     if low > 0:
         return "higher"
     return "lower" if high < 0 else "cannot tell"
+
+
+# ---------------------------------------------------------------- the honest re-run
+
+RERUN_CONVERSATIONS = 4_000
+RERUN_SESSIONS = (5, 10, 20, 40)
+LONGEST = 40  # sessions
+
+Verdicts = tuple[tuple[Kind, ...], ...]
+
+
+class Contender(NamedTuple):
+    """A memory that takes part in the re-run.
+
+    Attributes:
+        name: what it is called; its luck comes from a stream of that name.
+        method: how it lives through a conversation.
+        settings: its own. All meet the same conversations, so `update` has no effect.
+    """
+
+    name: str
+    method: Callable[[Conversation, Settings], Life]
+    settings: Settings = Settings()
+
+
+TRUNCATION = Contender("truncation", truncation)
+SUMMARY = Contender("recursive summary", recursive_summary)
+UNWARNED = Contender("MemGPT, no warning", unwarned_memgpt)
+MEMGPT = Contender("MemGPT", memgpt)
+
+
+def recalling(chance: float) -> Contender:
+    """MemGPT that can search its flushed messages too, and finds with this chance."""
+    return Contender("MemGPT with recall", memgpt, Settings(recall=chance))
+
+
+RECALL = recalling(0.9)
+CONTENDERS = (TRUNCATION, SUMMARY, UNWARNED, MEMGPT, RECALL)
+
+
+def rerun(
+    contender: Contender, sessions: int, conversations: int = RERUN_CONVERSATIONS
+) -> Verdicts:
+    """How each question of each conversation was answered, all after a single life.
+
+    Those of the page run together: drawing a conversation costs more than a life.
+
+    Args:
+        contender: the memory.
+        sessions: how long the conversations are, from 1 to 40 sessions.
+        conversations: how many.
+
+    Raises:
+        TypeError: A number is not whole.
+        ValueError: There are no conversations, or not 1 to 40 sessions.
+    """
+    check_whole("sessions", sessions)
+    check_whole("conversations", conversations)
+    if not 1 <= sessions <= LONGEST:
+        raise ValueError(f"sessions must be 1 to {LONGEST}, not {sessions}")
+    if not conversations:
+        raise ValueError("conversations must be 1 or more: there is nothing to count")
+    if contender in CONTENDERS and sessions in RERUN_SESSIONS:
+        return lives(CONTENDERS, RERUN_SESSIONS, conversations)[contender, sessions]
+    return lives((contender,), (sessions,), conversations)[contender, sessions]
+
+
+@cache
+def lives(
+    contenders: tuple[Contender, ...], lengths: tuple[int, ...], conversations: int
+) -> Mapping[tuple[Contender, int], Verdicts]:
+    """Let the contenders live through the same conversations, and ask them.
+
+    Every conversation is drawn 40 sessions long; its beginnings are the shorter ones.
+    Each purpose has a generator of its own: `Random("conversations")`, for each length
+    one such as `Random("questions 10")`, and for each contender at each length one such
+    as `Random("MemGPT 10")`. So a result depends neither on who else takes part nor on
+    the other lengths.
+
+    Returns:
+        For each contender and each length, how each question was answered.
+    """
+    talk = random.Random("conversations")
+    choose = {length: random.Random(f"questions {length}") for length in lengths}
+    results: dict[tuple[Contender, int], list[tuple[Kind, ...]]]
+    results = {(one, length): [] for length in lengths for one in contenders}
+    luck = {key: random.Random(f"{key[0].name} {key[1]}") for key in results}
+    seats = {
+        length: [(one, luck[one, length], results[one, length]) for one in contenders]
+        for length in lengths
+    }
+    for _ in range(conversations):
+        whole = converse(talk, LONGEST, Settings())
+        for length, rng in choose.items():
+            conversation = beginning(whole, length)
+            right = newest(conversation.facts)
+            asked = [(a, right[a]) for a in questions(rng, right)]
+            for one, own, result in seats[length]:
+                result.append(live_once(one, conversation, asked, own))
+    return {key: tuple(result) for key, result in results.items()}
+
+
+def beginning(conversation: Conversation, sessions: int) -> Conversation:
+    """The first sessions of a conversation."""
+    facts = conversation.facts[: sessions * FACTS_PER_SESSION]
+    return Conversation(sessions * MESSAGES_PER_SESSION, facts)
+
+
+def live_once(
+    contender: Contender,
+    conversation: Conversation,
+    asked: Sequence[tuple[int, int]],
+    rng: random.Random,
+) -> tuple[Kind, ...]:
+    """One life through a conversation, and how it answers each question at the end.
+
+    Args:
+        contender: the memory.
+        conversation: what it lives through.
+        asked: the attributes that are asked for, each with its newest value.
+        rng: where its luck comes from.
+    """
+    _, method, settings = contender
+    memory = method(conversation, settings)(rng)
+    return tuple(
+        [
+            kind_of(ask(memory, attribute, rng, settings), right)
+            for attribute, right in asked
+        ]
+    )
+
+
+def rerun_count(
+    kind: Kind,
+    contender: Contender,
+    sessions: int,
+    conversations: int = RERUN_CONVERSATIONS,
+) -> int:
+    """How many answers are of a kind."""
+    return sum(kinds.count(kind) for kinds in rerun(contender, sessions, conversations))
+
+
+def rerun_asked(sessions: int, conversations: int = RERUN_CONVERSATIONS) -> int:
+    """How many questions each contender is asked."""
+    return sum(map(len, rerun(MEMGPT, sessions, conversations)))
+
+
+def rerun_accuracy(
+    contender: Contender, sessions: int, conversations: int = RERUN_CONVERSATIONS
+) -> float:
+    """Right answers / all questions, pooled over the conversations."""
+    answers = rerun(contender, sessions, conversations)
+    return sum(kinds.count("right") for kinds in answers) / sum(map(len, answers))
+
+
+def rerun_interval(
+    contender: Contender, sessions: int, conversations: int = RERUN_CONVERSATIONS
+) -> tuple[float, float]:
+    """The 95 % interval of `rerun_accuracy`."""
+    answers = rerun(contender, sessions, conversations)
+    rights = [kinds.count("right") for kinds in answers]
+    return ratio_interval(rights, [*map(len, answers)])
+
+
+def paired_difference(
+    one: Contender,
+    other: Contender,
+    sessions: int,
+    conversations: int = RERUN_CONVERSATIONS,
+) -> float:
+    """How much more accurate one contender is than the other, on the same questions."""
+    more = rerun_count("right", one, sessions, conversations)
+    more -= rerun_count("right", other, sessions, conversations)
+    return more / sum(map(len, rerun(one, sessions, conversations)))
+
+
+def paired_interval(
+    one: Contender,
+    other: Contender,
+    sessions: int,
+    conversations: int = RERUN_CONVERSATIONS,
+) -> tuple[float, float]:
+    """The 95 % interval of `paired_difference`; 0 outside: it is real."""
+    pairs = zip(
+        rerun(one, sessions, conversations),
+        rerun(other, sessions, conversations),
+        strict=True,
+    )
+    gains = [mine.count("right") - theirs.count("right") for mine, theirs in pairs]
+    return ratio_interval(gains, [*map(len, rerun(one, sessions, conversations))])
+
+
+def ratio_interval(gains: Sequence[int], asked: Sequence[int]) -> tuple[float, float]:
+    """The 95 % interval of `sum(gains) / sum(asked)`, from how conversations differ.
+
+    If every conversation gained the same share of its questions, there would be no
+    doubt. So what counts is how far each is from its share: its gain, less the ratio
+    times its questions. The squares of that, added up, give the standard error (the
+    linearised variance of a ratio; Cochran, Sampling Techniques, 1977, chapter 6).
+
+    Args:
+        gains: for each conversation, right answers, or how many more than another's.
+        asked: for each conversation, its questions.
+
+    Raises:
+        ValueError: There are fewer than 2 conversations.
+
+    >>> low, high = ratio_interval([3, 1, 2, 2], [4, 4, 4, 4])
+    >>> f"{low:.3f} {high:.3f}"
+    '0.300 0.700'
+    """
+    if len(gains) < 2:
+        raise ValueError("an interval needs 2 conversations or more, which differ")
+    ratio = sum(gains) / sum(asked)
+    squares = sum((gain - ratio * n) ** 2 for gain, n in zip(gains, asked, strict=True))
+    error = sqrt(squares * len(gains) / (len(gains) - 1)) / sum(asked)
+    return ratio - 1.96 * error, ratio + 1.96 * error
