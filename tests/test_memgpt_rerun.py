@@ -522,44 +522,44 @@ def test_accuracies_of_the_re_run() -> None:
     """The table and the curves of the re-run would be others."""
     assert 4_000 == RERUN_CONVERSATIONS
     assert (5, 10, 20, 40) == RERUN_SESSIONS
-    assert [slow_accuracy(CUT, n) for n in (5, 10, 20, 40)] == [rerun_accuracy(TRUNCATION, n) for n in RERUN_SESSIONS]
-    assert [slow_accuracy(SUMMED, n) for n in (5, 10, 20, 40)] == [rerun_accuracy(SUMMARY, n) for n in RERUN_SESSIONS]
-    assert [slow_accuracy(SILENT, n) for n in (5, 10, 20, 40)] == [rerun_accuracy(UNWARNED, n) for n in RERUN_SESSIONS]
-    assert [slow_accuracy(WARNED, n) for n in (5, 10, 20, 40)] == [rerun_accuracy(MEMGPT, n) for n in RERUN_SESSIONS]
-    assert [slow_accuracy(RECALLED, n) for n in (5, 10, 20, 40)] == [rerun_accuracy(RECALL, n) for n in RERUN_SESSIONS]
+    assert [slow_accuracy(CUT, n) for n in (5, 10, 20, 40)] == [rerun_accuracy(TRUNCATION, n) for n in (5, 10, 20, 40)]
+    assert [slow_accuracy(SUMMED, n) for n in (5, 10, 20, 40)] == [rerun_accuracy(SUMMARY, n) for n in (5, 10, 20, 40)]
+    assert [slow_accuracy(SILENT, n) for n in (5, 10, 20, 40)] == [rerun_accuracy(UNWARNED, n) for n in (5, 10, 20, 40)]
+    assert [slow_accuracy(WARNED, n) for n in (5, 10, 20, 40)] == [rerun_accuracy(MEMGPT, n) for n in (5, 10, 20, 40)]
+    assert [slow_accuracy(RECALLED, n) for n in (5, 10, 20, 40)] == [rerun_accuracy(RECALL, n) for n in (5, 10, 20, 40)]
 
 
 def test_bands_of_the_re_run() -> None:
     """The bands around the curves would be others."""
     assert pytest.approx([slow_interval(CUT, n)[0] for n in (5, 10, 20, 40)]) == [
-        rerun_interval(TRUNCATION, n)[0] for n in RERUN_SESSIONS
+        rerun_interval(TRUNCATION, n)[0] for n in (5, 10, 20, 40)
     ]
     assert pytest.approx([slow_interval(CUT, n)[1] for n in (5, 10, 20, 40)]) == [
-        rerun_interval(TRUNCATION, n)[1] for n in RERUN_SESSIONS
+        rerun_interval(TRUNCATION, n)[1] for n in (5, 10, 20, 40)
     ]
     assert pytest.approx([slow_interval(SUMMED, n)[0] for n in (5, 10, 20, 40)]) == [
-        rerun_interval(SUMMARY, n)[0] for n in RERUN_SESSIONS
+        rerun_interval(SUMMARY, n)[0] for n in (5, 10, 20, 40)
     ]
     assert pytest.approx([slow_interval(SUMMED, n)[1] for n in (5, 10, 20, 40)]) == [
-        rerun_interval(SUMMARY, n)[1] for n in RERUN_SESSIONS
+        rerun_interval(SUMMARY, n)[1] for n in (5, 10, 20, 40)
     ]
     assert pytest.approx([slow_interval(SILENT, n)[0] for n in (5, 10, 20, 40)]) == [
-        rerun_interval(UNWARNED, n)[0] for n in RERUN_SESSIONS
+        rerun_interval(UNWARNED, n)[0] for n in (5, 10, 20, 40)
     ]
     assert pytest.approx([slow_interval(SILENT, n)[1] for n in (5, 10, 20, 40)]) == [
-        rerun_interval(UNWARNED, n)[1] for n in RERUN_SESSIONS
+        rerun_interval(UNWARNED, n)[1] for n in (5, 10, 20, 40)
     ]
     assert pytest.approx([slow_interval(WARNED, n)[0] for n in (5, 10, 20, 40)]) == [
-        rerun_interval(MEMGPT, n)[0] for n in RERUN_SESSIONS
+        rerun_interval(MEMGPT, n)[0] for n in (5, 10, 20, 40)
     ]
     assert pytest.approx([slow_interval(WARNED, n)[1] for n in (5, 10, 20, 40)]) == [
-        rerun_interval(MEMGPT, n)[1] for n in RERUN_SESSIONS
+        rerun_interval(MEMGPT, n)[1] for n in (5, 10, 20, 40)
     ]
     assert pytest.approx([slow_interval(RECALLED, n)[0] for n in (5, 10, 20, 40)]) == [
-        rerun_interval(RECALL, n)[0] for n in RERUN_SESSIONS
+        rerun_interval(RECALL, n)[0] for n in (5, 10, 20, 40)
     ]
     assert pytest.approx([slow_interval(RECALLED, n)[1] for n in (5, 10, 20, 40)]) == [
-        rerun_interval(RECALL, n)[1] for n in RERUN_SESSIONS
+        rerun_interval(RECALL, n)[1] for n in (5, 10, 20, 40)
     ]
 
 
@@ -713,6 +713,7 @@ def test_kinds_of_wrong_answers_with_and_without_recall() -> None:
     assert slow_count("never saved", RECALLED, 20) == rerun_count("never saved", RECALL, 20)
     assert slow_count("stale", WARNED, 20) == rerun_count("stale", MEMGPT, 20)
     assert slow_count("stale", RECALLED, 20) == rerun_count("stale", RECALL, 20)
+    assert 0.9 == RECALL.settings.recall
     assert 4_000 * 6 == rerun_asked(20)
     assert 4_000 * 6 == rerun_asked(40)
 
@@ -720,13 +721,13 @@ def test_kinds_of_wrong_answers_with_and_without_recall() -> None:
 def test_how_good_the_search_of_messages_has_to_be() -> None:
     """The curve over the chance of recall would be another."""
     assert [slow_recall_accuracy(chance) for chance in (0, 0.25, 0.5, 0.75, 1)] == [
-        rerun_accuracy(recalling(chance), 20, 1_000) for chance in (0, 0.25, 0.5, 0.75, 1)
+        rerun_accuracy(recalling(percent / 100), 20, 1_000) for percent in (0, 25, 50, 75, 100)
     ]
     assert pytest.approx([slow_recall_interval(chance)[0] for chance in (0, 0.25, 0.5, 0.75, 1)]) == [
-        rerun_interval(recalling(chance), 20, 1_000)[0] for chance in (0, 0.25, 0.5, 0.75, 1)
+        rerun_interval(recalling(percent / 100), 20, 1_000)[0] for percent in (0, 25, 50, 75, 100)
     ]
     assert pytest.approx([slow_recall_interval(chance)[1] for chance in (0, 0.25, 0.5, 0.75, 1)]) == [
-        rerun_interval(recalling(chance), 20, 1_000)[1] for chance in (0, 0.25, 0.5, 0.75, 1)
+        rerun_interval(recalling(percent / 100), 20, 1_000)[1] for percent in (0, 25, 50, 75, 100)
     ]
     # A search that never fails leaves wrong answers of one kind only.
     assert 1_000 * 6 == rerun_asked(20, 1_000)
