@@ -622,6 +622,7 @@ def test_figures_in_the_sentences_of_the_re_run() -> None:
     assert pytest.approx(slow_paired(SILENT, SUMMED, 10)[0]) == paired_interval(UNWARNED, SUMMARY, 10)[0]
     assert pytest.approx(slow_paired(SILENT, SUMMED, 10)[1]) == paired_interval(UNWARNED, SUMMARY, 10)[1]
     assert slow_difference(SILENT, SUMMED, 20) == paired_difference(UNWARNED, SUMMARY, 20)
+    assert slow_difference(WARNED, SILENT, 20) == paired_difference(MEMGPT, UNWARNED, 20)
     assert (
         pytest.approx(slow_published_interval(SILENT, SUMMED, 20)[0])
         == difference_interval(("unwarned", 20), ("summary", 20))[0]
