@@ -814,6 +814,9 @@ def test_memgpt_without_the_warning_beside_the_summary() -> None:
     ]
     assert [plain_word(gap) for gap in gaps] == [compared(("unwarned", n), ("summary", n)) for n in (5, 10, 20, 40)]
     assert "lower" == compared(("unwarned", 10), ("summary", 10))
+    # While all fits, all is right, and the interval is nothing but zero.
+    assert (0.0, 0.0) == difference_interval(("unwarned", 2), ("summary", 2))
+    assert "cannot tell" == compared(("unwarned", 2), ("summary", 2))
 
 
 def test_differences_that_sentences_quote() -> None:
