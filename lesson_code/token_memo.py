@@ -129,7 +129,8 @@ def _written(message: object, value: object) -> str:
 
 def _refuse(kind: type[Exception], message: object, bad: object, why: str) -> NoReturn:
     """Raise an error that says where in a message something is wrong."""
-    raise kind(f"{next(p for p, value in _places(message) if value is bad)} {why}")
+    path, _ = next(filter(lambda place: place[1] is bad, _places(message)))
+    raise kind(f"{path} {why}")
 
 
 def _places(message: object) -> Iterator[tuple[str, object]]:
