@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 from collections import Counter, OrderedDict, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cache
@@ -129,20 +129,16 @@ def _written(message: object, value: object) -> str:
 
 def _refuse(kind: type[Exception], message: object, bad: object, why: str) -> NoReturn:
     """Raise an error that says where in a message something is wrong."""
-    path, _ = next(filter(lambda place: place[1] is bad, _places(message)))
-    raise kind(f"{path} {why}")
-
-
-def _places(message: object) -> Iterator[tuple[str, object]]:
-    """Yield everything in a message with its place, the outermost first."""
-    pending: deque[tuple[str, object]] = deque([("message", message)])
-    while pending:
-        path, value = pending.popleft()
-        yield path, value
+    # Look for it from the outside in, so that a circle is found before it closes.
+    pending: deque[tuple[str, object]] = deque()
+    path, value = "message", message
+    while value is not bad:
         if isinstance(value, dict):
             pending += [(f"{path}[{name!r}]", inner) for name, inner in value.items()]
         elif isinstance(value, list | tuple):
             pending += [(f"{path}[{n}]", inner) for n, inner in enumerate(value)]
+        path, value = pending.popleft()
+    raise kind(f"{path} {why}")
 
 
 def count_reading(reading: Reading, counter: Callable[[str], int]) -> Counted:
@@ -651,7 +647,7 @@ def cyclic_scan(
     return tuple(hits)
 
 
-RUN_BYTES = 1_000_000
+RUN_BYTES = 2**20
 
 
 @cache
@@ -659,7 +655,7 @@ def two_chats(window: float) -> tuple[tuple[int, Stats], ...]:
     """Run a large chat for 100 seconds, then a small one for 100, with one memo.
 
     Every 10 seconds the chat gets a message and is estimated as a whole. A message of
-    the large one has 200,000 characters, and the memo may keep 1,000,000 bytes.
+    the large one has 200,000 characters, and the memo may keep `RUN_BYTES`.
 
     Returns:
         For every 10 seconds the bytes that are kept alive, and the statistics.
