@@ -28,6 +28,9 @@ def test_a_growing_chat_is_counted_once() -> None:
     assert 100 * 100 == growing_chat(100).hits + growing_chat(100).misses
     assert 100 + 99 == growing_chat(100).misses
     assert [n * n for n in range(1, 21)] == [growing_chat(n).hits + growing_chat(n).misses for n in range(1, 21)]
+    assert [1, 4, 9, 100, 10_000] == [growing_chat(n).hits + growing_chat(n).misses for n in (1, 2, 3, 10, 100)]
+    assert [1 - 1, 4 - 3, 9 - 5, 100 - 19, 10_000 - 199] == [growing_chat(n).hits for n in (1, 2, 3, 10, 100)]
+    assert [1, 3, 5, 19, 199] == [growing_chat(n).misses for n in (1, 2, 3, 10, 100)]
     assert [2 * n - 1 for n in range(1, 21)] == [growing_chat(n).misses for n in range(1, 21)]
 
 
