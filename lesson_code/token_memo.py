@@ -545,7 +545,7 @@ class _SlowEvictor(TokenMemo):
 
     def _drop(self, key: Key) -> Entry:
         self.checked.set()
-        self.go_on.wait(PATIENCE_S)
+        assert self.go_on.wait(PATIENCE_S)
         return super()._drop(key)
 
 
@@ -568,7 +568,7 @@ def race(locked: bool) -> tuple[bool, bool]:
     # it, the other looks the old one up; or it waits at the lock.
     evictor = threading.Thread(target=memo.estimate, args=(new,))
     evictor.start()
-    checked.wait(PATIENCE_S)
+    assert checked.wait(PATIENCE_S)
     found: list[Counted | None] = []
     other = threading.Thread(target=lambda: found.append(memo.lookup(old)))
     other.start()
