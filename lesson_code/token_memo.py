@@ -597,7 +597,7 @@ def growing_chat(replies: int) -> Stats:
 
 
 @cache
-def payload_run(max_bytes: int, characters: int = 2_000_000) -> tuple[int, int]:
+def payload_run(max_bytes: int, characters: int) -> tuple[int, int]:
     """Estimate 4,096 tool results of so many characters, each once.
 
     The payloads are not made. Short texts stand for them, and the size function says

@@ -128,6 +128,7 @@ def test_overshoot_and_shedding() -> None:
     over = [second for second in range(0, 201, 10) if retained_at(second, 60) > RUN_BYTES]
     assert [*range(50, 150, 10)] == over
     assert all(retained_at(second, 0) <= RUN_BYTES for second in range(0, 201, 10))
+    assert 21 == len(two_chats(60)) == len(two_chats(0))
     # Five large messages fit: 5 * 200,695 = 1,003,475.
     assert 5 * 200_695 + 6 * 715 == retained_at(150, 60)
     assert 10 * 200_695 + 5 * 715 == retained_at(140, 60)
