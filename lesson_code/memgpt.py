@@ -726,8 +726,9 @@ def ratio_interval(gains: Sequence[int], asked: Sequence[int]) -> tuple[float, f
 
     If every conversation gained the same share of its questions, there would be no
     doubt. So what counts is how far each is from its share: its gain, less the ratio
-    times its questions. The squares of that, added up, give the standard error (the
-    linearised variance of a ratio; Cochran, Sampling Techniques, 1977, chapter 6).
+    times its questions. The squares of that, added up, give the standard error. (It is
+    that of a ratio, linearised: for many conversations the total of the questions may
+    be taken as fixed. If all are asked as many, it is that of a plain mean.)
 
     Args:
         gains: for each conversation, right answers, or how many more than another's.
