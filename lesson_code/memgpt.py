@@ -18,7 +18,7 @@ import random
 from bisect import bisect, insort
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from itertools import compress
 from math import sqrt
 from typing import Literal, NamedTuple, get_args
@@ -83,7 +83,8 @@ class Settings:
         check_whole("core_slots", self.core_slots)
         for name, share in vars(self).items():
             whole = name in ("window", "core_slots")
-            if not whole and not (isinstance(share, float | int) and 0 <= share <= 1):
+            number = isinstance(share, float | int) and not isinstance(share, bool)
+            if not whole and not (number and 0 <= share <= 1):
                 raise ValueError(f"{name} must be a number from 0 to 1, not {share!r}")
 
 
@@ -394,7 +395,7 @@ def verdicts_of(
         )
 
 
-@cache
+@lru_cache(maxsize=None, typed=True)
 def verdicts(
     method: str, sessions: int, settings: Settings = Settings()
 ) -> tuple[tuple[Kind, ...], ...]:
@@ -490,7 +491,7 @@ def middle(values: Iterable[float]) -> tuple[float, float]:
     return ordered[TAIL], ordered[-1 - TAIL]
 
 
-@cache
+@lru_cache(maxsize=None, typed=True)
 def interval(
     method: str, sessions: int, settings: Settings = Settings()
 ) -> tuple[float, float]:
@@ -667,7 +668,13 @@ def rerun_count(
     sessions: int,
     conversations: int = RERUN_CONVERSATIONS,
 ) -> int:
-    """How many answers are of a kind."""
+    """Count the answers that are of a kind, "right" or one of `wrong_answers`.
+
+    Raises:
+        ValueError: There is no such kind.
+    """
+    if kind not in get_args(Kind):
+        raise ValueError(f"no answer is {kind!r}; there are: {names(get_args(Kind))}")
     return sum(kinds.count(kind) for kinds in rerun(contender, sessions, conversations))
 
 

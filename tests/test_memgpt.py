@@ -676,6 +676,23 @@ def test_perfect_writing() -> None:
     )
 
 
+def test_other_sizes_of_core_memory() -> None:
+    """The page would say of a larger core memory, or of none, what no interval bears."""
+    assert 1.0 == accuracy("memgpt", 40, Settings(core_slots=30))  # a slot for each attribute: nothing is searched
+    assert 0 == wrong_answers("memgpt", 40, "never saved", Settings(core_slots=30))
+    assert 0 == wrong_answers("memgpt", 40, "not found", Settings(core_slots=30))
+    assert 0 == wrong_answers("memgpt", 40, "stale", Settings(core_slots=30))
+    assert plain_word(plain_gap("memgpt", 40, "memgpt", 40, core_slots=30)) == compared(
+        ("memgpt", 40, Settings(core_slots=30)), ("memgpt", 40)
+    )
+    assert plain_word(plain_gap("memgpt", 40, "memgpt", 40, core_slots=16)) == compared(
+        ("memgpt", 40, Settings(core_slots=16)), ("memgpt", 40)
+    )
+    assert plain_word(plain_gap("memgpt", 40, "memgpt", 40, core_slots=0)) == compared(
+        ("memgpt", 40, Settings(core_slots=0)), ("memgpt", 40)
+    )
+
+
 def test_when_all_is_perfect_all_is_right() -> None:
     """Something would be lost that no setting speaks of."""
     perfect = {"find": 1.0, "latest": 1.0, "write": 1.0, "write_warned": 1.0}
@@ -853,6 +870,8 @@ def test_what_is_lost_between_ten_and_forty_sessions() -> None:
 def test_how_many_questions_were_asked() -> None:
     """The share of right answers would be one of another number of questions."""
     assert 100 * 6 == questions_asked("memgpt", 10)
+    assert 600 > questions_asked("memgpt", 5) > 500  # in the shorter chats fewer than six attributes may be known
+    assert 100 * 6 == questions_asked("truncation", 20) == questions_asked("summary", 40)
     # 506 answers are right with the warning, and 455 without it.
     assert 506 - 455 == round(difference(("memgpt", 10), ("unwarned", 10)) * questions_asked("memgpt", 10))
 
@@ -886,6 +905,8 @@ def test_windows_and_core_memories_that_cannot_be() -> None:
         Settings(window=40.0)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"^core_slots must be 0 or more, not -1$"):
         Settings(core_slots=-1)
+    with pytest.raises(ValueError, match=r"^write must be a number from 0 to 1, not True$"):
+        Settings(write=True)
     with pytest.raises(TypeError, match=r"^core_slots must be a whole number, not True$"):
         Settings(core_slots=True)
 
@@ -923,6 +944,12 @@ def test_sessions_that_cannot_be() -> None:
         accuracy("memgpt", -1)
     with pytest.raises(TypeError, match=r"^sessions must be a whole number, not 2\.5$"):
         accuracy("memgpt", 2.5)  # type: ignore[arg-type]
+    accuracy("memgpt", 10)
+    with pytest.raises(TypeError, match=r"^sessions must be a whole number, not 10\.0$"):
+        accuracy("memgpt", 10.0)  # equal to what was asked before, and refused all the same
+    interval("memgpt", 10)
+    with pytest.raises(TypeError, match=r"^sessions must be a whole number, not 10\.0$"):
+        interval("memgpt", 10.0)
 
 
 def test_one_session_is_enough() -> None:
