@@ -26,7 +26,7 @@ from lesson_code.token_memo import (
 
 
 def ten(text):
-    """Size every string alike, so that sums can be done in the head: with the overhead, 130 bytes for a leaf; and 8 a part."""
+    """Size every string alike, so that sums can be done in the head: with the overhead, a leaf takes 130 bytes."""
     return 10
 
 
