@@ -10,12 +10,12 @@ import math
 import sys
 import threading
 import time
-from collections import Counter, OrderedDict, deque
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cache
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Any, NamedTuple, NoReturn
 
 from lesson_code.context_window import Message, check_whole, count_tokens, filler
@@ -25,6 +25,8 @@ Key = tuple[int | str | None, ...]
 IMAGE_TYPES = ("image", "image_url", "input_image")
 IMAGE_TOKENS = 258
 LEAF_BYTES = 120
+FEWEST_LEAVES = 4
+PART_BYTES = 8
 LONG_STRING = 64
 
 
@@ -73,7 +75,7 @@ def read_message(message: object) -> Reading:
     key: list[int | str | None] = []
     texts: list[str] = []
     images = 0
-    around: dict[int, None] = {}  # the containers that the walk is in, by their ids
+    around: dict[int, object] = {}  # the containers that the walk is in, by their ids
     pending: list[object] = [message]
     while pending:
         value = pending.pop()
@@ -88,15 +90,15 @@ def read_message(message: object) -> Reading:
             images += 1
         elif isinstance(value, dict | list | tuple):
             if id(value) in around:
-                _refuse(ValueError, message, value, "contains itself")
+                _refuse(ValueError, around, value, "contains itself")
             key.append("dict" if isinstance(value, dict) else "list")
-            around[id(value)] = None
+            around[id(value)] = value
             pending.append(_END)
-            pending += reversed(_inside(message, value))
+            pending += reversed(_inside(around, value))
         elif value is None:
             key.append(None)
         else:
-            text = _written(message, value)
+            text = _written(around, value)
             key.append(text)
             texts.append(text)
     return Reading(tuple(key), tuple(texts), images)
@@ -105,39 +107,42 @@ def read_message(message: object) -> Reading:
 _END = object()
 
 
-def _inside(message: object, value: Any) -> Sequence[object]:
+def _inside(around: dict[int, object], value: Any) -> Sequence[object]:
     """Return what a container holds, in order; of a dict, names and values in turn."""
     if not isinstance(value, dict):
         return list(value)
     for name in value:
         if not isinstance(name, str):
             why = f"has the name {name!r}, a {type(name).__name__}; names are text"
-            _refuse(TypeError, message, value, why)
+            _refuse(TypeError, around, value, why)
     return [*chain.from_iterable(value.items())]
 
 
-def _written(message: object, value: object) -> str:
+def _written(around: dict[int, object], value: object) -> str:
     """Write a number, true or false as JSON does."""
     if not isinstance(value, int | float):
         why = f"is a {type(value).__name__}; a message is made of dicts, lists, "
-        _refuse(TypeError, message, value, why + "tuples, texts, numbers and None")
+        _refuse(TypeError, around, value, why + "tuples, texts, numbers and None")
     try:
         return json.dumps(value)
     except ValueError:
-        _refuse(ValueError, message, value, "is a number too long to write down")
+        _refuse(ValueError, around, value, "is a number too long to write down")
 
 
-def _refuse(kind: type[Exception], message: object, bad: object, why: str) -> NoReturn:
-    """Raise an error that says where in a message something is wrong."""
-    # Look for it from the outside in, so that a circle is found before it closes.
-    pending: deque[tuple[str, object]] = deque()
-    path, value = "message", message
-    while value is not bad:
-        if isinstance(value, dict):
-            pending += [(f"{path}[{name!r}]", inner) for name, inner in value.items()]
-        elif isinstance(value, list | tuple):
-            pending += [(f"{path}[{n}]", inner) for n, inner in enumerate(value)]
-        path, value = pending.popleft()
+def _refuse(
+    kind: type[Exception], around: dict[int, Any], bad: object, why: str
+) -> NoReturn:
+    """Raise an error that says where in a message something is wrong.
+
+    The containers that the walk is in lead there: each holds the next. What contains
+    itself is one of them, and named by its first place.
+    """
+    path = "message"
+    for outer, inner in pairwise([*around.values(), bad]):
+        if outer is bad:
+            break
+        held = outer.items() if isinstance(outer, dict) else enumerate(outer)
+        path += next((f"[{name!r}]" for name, value in held if value is inner), "[?]")
     raise kind(f"{path} {why}")
 
 
@@ -182,12 +187,21 @@ def estimate_message_tokens(
 # The memo.
 
 
-def entry_bytes(
-    texts: Sequence[str], size: Callable[[str], int] = sys.getsizeof
-) -> int:
-    """Return what an entry keeps in memory: its leaves, and an overhead for each."""
-    total = LEAF_BYTES * len(texts)
-    for text in texts:
+def entry_bytes(reading: Reading, size: Callable[[str], int] = sys.getsizeof) -> int:
+    """Return what an entry keeps in memory: its strings, and what the table needs.
+
+    The table needs an overhead for each leaf, and a place for each part of the key:
+    an empty list, None or an image is no leaf, but it is in the key. Part of the
+    overhead is the same for every entry, so one of few leaves counts as if it had
+    `FEWEST_LEAVES`.
+
+    Raises:
+        TypeError: A size is no whole number.
+        ValueError: A size is negative.
+    """
+    total = PART_BYTES * len(reading.key)
+    total += LEAF_BYTES * max(FEWEST_LEAVES, len(reading.texts))
+    for text in reading.texts:
         count = size(text)
         check_whole("a size", count)
         total += count
@@ -221,8 +235,9 @@ class TokenMemo:
     A bound gives way to entries that are in use: what was looked up or put in during
     the last `active_window_s` seconds stays. Threads may share a memo.
 
-    Attributes:
-        image_tokens: The price of an image. A new price needs no new count.
+    A finaliser or a signal handler may call it in the middle of another call of the
+    same thread. It then finds nothing, keeps nothing and forgets nothing, which is in
+    no statistic; its estimates are right.
     """
 
     def __init__(
@@ -241,7 +256,8 @@ class TokenMemo:
             max_entries: How many entries it keeps; 0 keeps none.
             max_bytes: How many bytes they keep alive, by `entry_bytes`; 0 for none.
             active_window_s: Seconds for which an entry in use is safe; 0 for none.
-            clock: Seconds, from any start. If it goes back, time stands still.
+            clock: Seconds, from any start. If it goes back, time stands still until
+                it has caught up.
             size: Bytes of a string.
             counter: Tokens of a text. It must always say the same of the same text.
             image_tokens: Tokens of an image.
@@ -252,7 +268,6 @@ class TokenMemo:
         """
         check_whole("max_entries", max_entries)
         check_whole("max_bytes", max_bytes)
-        check_whole("image_tokens", image_tokens)
         _check_seconds("active_window_s", active_window_s)
         self.max_entries = max_entries
         self.max_bytes = max_bytes
@@ -265,9 +280,20 @@ class TokenMemo:
         self._retained = 0
         self._now = -math.inf
         self._done: Counter[str] = Counter()
-        # A finaliser or a signal may call the memo in the middle of a step of the
-        # same thread, which would wait for itself for ever at a plain Lock.
+        # A step within a step of the same thread must not wait for itself, as it would
+        # at a plain Lock. It gets in, and finds that the thread is busy.
         self._lock: AbstractContextManager[Any] = threading.RLock()
+        self._busy = False
+
+    @property
+    def image_tokens(self) -> int:
+        """The price of an image. A new price needs no new count."""
+        return self._image_tokens
+
+    @image_tokens.setter
+    def image_tokens(self, tokens: int) -> None:
+        check_whole("image_tokens", tokens)
+        self._image_tokens = tokens
 
     def estimate(self, message: object) -> int:
         """Estimate the tokens of a message: look its count up, or count and keep it.
@@ -276,8 +302,10 @@ class TokenMemo:
         message both count it.
 
         Raises:
-            TypeError: The message cannot be read, or a count is no whole number.
-            ValueError: The message contains itself, or a count is negative.
+            TypeError: The message cannot be read, a count is no whole number, or the
+                clock gives no number.
+            ValueError: The message contains itself, a count is negative, or the clock
+                is not finite.
         """
         reading = read_message(message)
         counted = self._find(reading)
@@ -290,8 +318,8 @@ class TokenMemo:
         """Return what is stored of a message, and mark it as used; None if nothing is.
 
         Raises:
-            TypeError: The message cannot be read.
-            ValueError: The message contains itself.
+            TypeError: The message cannot be read, or the clock gives no number.
+            ValueError: The message contains itself, or the clock is not finite.
         """
         return self._find(read_message(message))
 
@@ -302,18 +330,29 @@ class TokenMemo:
             Whether it was admitted: a message larger than the whole budget is not.
 
         Raises:
-            TypeError: The message cannot be read, or a number is not whole.
-            ValueError: The message contains itself, or a number is negative.
+            TypeError: The message cannot be read, `counted` is no `Counted`, a number
+                in it is not whole, or the clock gives no number.
+            ValueError: The message contains itself or another number of images, a
+                number is negative, or the clock is not finite.
         """
+        if not isinstance(counted, Counted):
+            raise TypeError(f"counted must be a Counted, not {counted!r}")
         check_whole("text_tokens", counted.text_tokens)
         check_whole("images", counted.images)
-        return self._keep(read_message(message), counted)
+        reading = read_message(message)
+        if counted.images != reading.images:
+            raise ValueError(
+                f"images must be {reading.images}, as in the message, "
+                f"not {counted.images}"
+            )
+        return self._keep(reading, counted)
 
     def forget(self, messages: object, keep: object = None) -> int:
         """Drop the entries that pin a long string of these messages, and count them.
 
         Long is over `LONG_STRING` characters; shorter ones are shared by too many.
-        What counts is which object a string is, not what it says.
+        What counts is which object a string is, not what it says. All other threads
+        wait while all entries are walked.
 
         Args:
             messages: What is no longer needed: dicts, lists, tuples and strings; names
@@ -322,10 +361,11 @@ class TokenMemo:
         """
         gone = _long_strings(messages)
         gone = {each: gone[each] for each in gone.keys() - _long_strings(keep).keys()}
-        with self._lock:
+        with self._step() as free:
+            entries = list(self._entries.items()) if free else []
             dropped = [
                 self._drop(key)
-                for key, entry in list(self._entries.items())
+                for key, entry in entries
                 if not gone.keys().isdisjoint(map(id, entry.texts))
             ]
             self._done["forgotten"] += len(dropped)
@@ -344,10 +384,30 @@ class TokenMemo:
     def __len__(self) -> int:
         return len(self._entries)
 
-    def _find(self, reading: Reading) -> Counted | None:
-        """Look a count up; stamp and order change together, under the lock."""
-        now = self._clock()
+    def __bool__(self) -> bool:
+        """Return true: an empty memo is a memo too, in `memo or TokenMemo()`."""
+        return True
+
+    @contextmanager
+    def _step(self) -> Iterator[bool]:
+        """Hold the lock for a step; say false if it is within another of this thread.
+
+        Such a step must leave everything as it is, since the other is half done.
+        """
         with self._lock:
+            free = not self._busy
+            self._busy = True
+            try:
+                yield free
+            finally:
+                self._busy = not free
+
+    def _find(self, reading: Reading) -> Counted | None:
+        """Look a count up; stamp and order change together, in a step."""
+        now = self._seconds()
+        with self._step() as free:
+            if not free:
+                return None
             entry = self._entries.get(reading.key)
             if entry is None:
                 self._done["misses"] += 1
@@ -359,11 +419,13 @@ class TokenMemo:
 
     def _keep(self, reading: Reading, counted: Counted) -> bool:
         """Put an entry in, as the one used last, and evict what is too much."""
-        size = entry_bytes(reading.texts, self._size)
-        now = self._clock()
+        size = entry_bytes(reading, self._size)
+        now = self._seconds()
         # Entries that go are let go after the lock: the end of a string may run code.
         leaving = []
-        with self._lock:
+        with self._step() as free:
+            if not free:
+                return False
             if reading.key in self._entries:
                 leaving.append(self._drop(reading.key))
             admitted = size <= self.max_bytes and self.max_entries > 0
@@ -402,6 +464,15 @@ class TokenMemo:
         entry = self._entries.pop(key)
         self._retained -= entry.size
         return entry
+
+    def _seconds(self) -> float:
+        """Ask the clock, before the lock: it may be slow, or fail."""
+        now = self._clock()
+        if isinstance(now, bool) or not isinstance(now, int | float):
+            raise TypeError(f"the clock must give a number of seconds, not {now!r}")
+        if not abs(now) <= sys.float_info.max:
+            raise ValueError(f"the clock must give a finite number, not {now}")
+        return float(now)
 
     def _time(self, now: float) -> float:
         """Return the time, which never goes back: the order of the entries is its."""
@@ -537,11 +608,19 @@ class _Door:
 
 
 class _SlowEvictor(TokenMemo):
-    """A memo whose evictor pauses between its check and its pop."""
+    """A memo whose evictor pauses between its check and its drop."""
 
-    def pause_with(self, checked: threading.Event, go_on: threading.Event) -> None:
-        """Say when the check is done, and wait to go on."""
-        self.checked, self.go_on = checked, go_on
+    def pause_with(
+        self, checked: threading.Event, go_on: threading.Event, locked: bool
+    ) -> None:
+        """Say when the check is done, and wait to go on; with the lock or without."""
+        self.checked, self.go_on, self.locked = checked, go_on, locked
+        self._lock = _Door(go_on)
+
+    @contextmanager
+    def _step(self) -> Iterator[bool]:
+        with super()._step() if self.locked else nullcontext(True) as free:
+            yield free
 
     def _drop(self, key: Key) -> Entry:
         self.checked.set()
@@ -558,8 +637,7 @@ def race(locked: bool) -> tuple[bool, bool]:
     clock = ManualClock()
     checked, go_on = threading.Event(), threading.Event()
     memo = _SlowEvictor(max_entries=1, clock=clock)
-    memo.pause_with(checked, go_on)
-    memo._lock = _Door(go_on) if locked else nullcontext()
+    memo.pause_with(checked, go_on, locked)
     old, new = filler("user", 5), filler("user", 6)
     memo.estimate(old)
     clock.wait(60)
@@ -683,7 +761,7 @@ def retained_at(second: int, window: float) -> int:
 
 
 class Work(NamedTuple):
-    """Counted work: characters that the counter reads, and visits to leaves."""
+    """Work: characters that the counter reads, and the visits that are charged."""
 
     characters: int
     leaves: int
@@ -694,11 +772,12 @@ class Work(NamedTuple):
 
 
 def counted_work(characters: int, times: int, memo: bool, reads: bool = True) -> Work:
-    """Estimate a message so often, with a memo or without, and count the work.
+    """Estimate a message so often, with a memo or without, and add up the work.
 
-    Counting visits each leaf twice: to find it, and to hand it to the counter. A hit
-    visits it twice too: to put it into the key, and to look the key up. A miss does
-    all of that, but finds it only once, and visits it once more to weigh and pin it.
+    The characters are counted, the visits are charged by rule. Counting is charged
+    two for each leaf: to find it, and to hand it to the counter. A hit is charged two
+    as well: to put it into the key, and to look the key up. A miss is charged four:
+    all of that, but finding it only once, and one more to weigh and pin it.
 
     Args:
         characters: The length of the message's text.

@@ -26,7 +26,7 @@ from lesson_code.token_memo import (
 
 
 def ten(text):
-    """Size every string alike, so that sums can be done in the head: with the overhead, 130 bytes for a leaf."""
+    """Size every string alike, so that sums can be done in the head: with the overhead, a leaf takes 130 bytes."""
     return 10
 
 
@@ -36,7 +36,7 @@ def fresh(text, *, of="w"):
 
 
 def message(text):
-    """Make a message of four leaves, 520 bytes by `ten`, with a text of its own."""
+    """Make a message of four leaves and six parts, 4 * 130 + 6 * 8 = 568 bytes by `ten`, with a text of its own."""
     return {"role": "user", "content": fresh(text)}
 
 
@@ -129,6 +129,39 @@ def test_a_message_that_contains_itself_is_refused() -> None:
     assert 3 == estimate_message_tokens([shared, [shared, [shared]]])
 
 
+def test_an_error_names_the_place_where_the_walk_is() -> None:
+    """The search for the place would take for ever in shared circles, or name one that was never walked."""
+    # Each of 40 lists holds the next one twice, and the last the first: a search of all ways would take 2 ** 40 steps.
+    lists = [[] for _ in range(40)]
+    for each, following in zip(lists, [*lists[1:], lists[0]], strict=True):
+        each += [following, following]
+    with pytest.raises(ValueError, match=r"^message\['x'\] contains itself$"):
+        read_message({"x": lists[0]})
+    # The same in a branch that the walk comes to later.
+    with pytest.raises(TypeError, match=r"^message\[0\]\[0\] is a bytes; "):
+        read_message([[b"tea"], lists[0]])
+    # The data of an image is not walked, so the error is not there.
+    data = b"tea"
+    with pytest.raises(TypeError, match=r"^message\[1\]\['text'\] is a bytes; "):
+        read_message([{"type": "image", "data": data}, {"text": data}])
+    # A circle behind an image that holds it too, and one that begins within another place.
+    loop = ["a"]
+    loop.append((loop,))
+    with pytest.raises(ValueError, match=r"^message\[1\]\['y'\] contains itself$"):
+        read_message([{"type": "image", "data": loop}, {"y": loop}])
+    with pytest.raises(ValueError, match=r"^message\['a'\]\[0\] contains itself$"):
+        read_message({"a": [loop], "b": loop})
+
+    class Fresh(list):
+        """A list that never says the same twice."""
+
+        def __iter__(self):
+            return iter([bytes([number]) * 2 for number in range(3)])
+
+    with pytest.raises(TypeError, match=r"^message\[0\]\[\?\] is a bytes; "):
+        read_message([Fresh()])
+
+
 def test_deep_messages_are_read() -> None:
     """A deeply nested argument would end the program, as the walk calls itself."""
     deep = "leaf"
@@ -150,9 +183,12 @@ def test_counts_and_sizes_are_whole_numbers() -> None:
             memo.estimate("a")
         assert Stats(misses=1) == memo.stats()
         with pytest.raises(error, match="a size must be"):
-            entry_bytes(["a"], lambda text, wrong=wrong: wrong)
+            entry_bytes(read_message("a"), lambda text, wrong=wrong: wrong)
         with pytest.raises(error, match="image_tokens must be"):
             estimate_message_tokens("a", image_tokens=wrong)
+        with pytest.raises(error, match="image_tokens must be"):
+            memo.image_tokens = wrong
+        assert 258 == memo.image_tokens
         with pytest.raises(error, match="text_tokens must be"):
             memo.remember("a", Counted(wrong, 0))
         with pytest.raises(error, match="images must be"):
@@ -166,9 +202,28 @@ def test_sizes_of_the_model() -> None:
     assert 50 + 2 * 4 == model_size("teaж")
     assert 50 + 2 * 1 == model_size("\uffff")
     assert 50 + 4 * 4 == model_size("tea\U00010000")
-    assert 3 * 120 + 50 + 51 + 52 == entry_bytes(["", "a", "Ā"], model_size)
-    assert 120 + sys.getsizeof("abc") == entry_bytes(["abc"])
-    assert 0 == entry_bytes([])
+
+
+def test_an_entry_is_charged_for_strings_leaves_and_structure() -> None:
+    """What the table needs would not count against the bound, and a memo of empty lists would grow for ever."""
+    # Four leaves, and a list with its end: six parts.
+    assert 6 * 8 + 4 * 120 + 50 + 51 + 52 + 51 == entry_bytes(read_message(["", "a", "Ā", "b"]), model_size)
+    assert 7 * 8 + 5 * 120 + 5 * 10 == entry_bytes(read_message([*"abcde"]), ten)
+    # Fewer leaves count as four, as an entry has a fixed cost.
+    assert 8 + 4 * 120 + sys.getsizeof("abc") == entry_bytes(read_message("abc"))
+    assert 3 * 8 + 4 * 120 + 10 == entry_bytes(read_message(["a"]), ten)
+    assert 2 * 8 + 4 * 120 == entry_bytes(read_message([]))
+    # Empty lists are two parts each; None and an image are one.
+    assert (2 + 1_000 * 2) * 8 + 4 * 120 == entry_bytes(read_message([[]] * 1_000))
+    assert (2 + 1_000) * 8 + 4 * 120 == entry_bytes(read_message([None] * 1_000))
+    assert (2 + 1_000) * 8 + 4 * 120 == entry_bytes(read_message([{"type": "image"}] * 1_000))
+    # So the bound holds messages back that have no text at all.
+    memo = TokenMemo(max_bytes=1_500, active_window_s=0)
+    for number in range(100):
+        memo.estimate([[]] * number)
+        assert memo.retained_bytes <= 1_500
+    # The last has (2 + 99 * 2) * 8 + 480 = 2,080 and is refused; the largest that fits has (2 + 2 * n) * 8 <= 1,020.
+    assert 99 - 62 == memo.stats().refused
 
 
 # The key.
@@ -291,7 +346,8 @@ def test_the_data_of_an_image_is_not_kept_alive() -> None:
     gone, kept = weakref.ref(data), weakref.ref(words)
     memo = TokenMemo(size=ten)
     memo.estimate([{"type": "image", "source": {"data": data}}, words])
-    assert 130 == memo.retained_bytes
+    # A list and its end, an image and a text: four parts; and a leaf that counts as four.
+    assert 4 * 8 + 4 * 120 + 10 == memo.retained_bytes
     del data, words
     gc.collect()
     assert gone() is None
@@ -301,24 +357,47 @@ def test_the_data_of_an_image_is_not_kept_alive() -> None:
 def test_remembering_again_replaces() -> None:
     """A second insertion would leave the old count, or its bytes would be counted twice."""
     memo, (a, b), _ = filled("a", "b")
-    assert 2 * 520 == memo.retained_bytes
-    assert memo.remember(a, Counted(77, 1)) is True
-    assert 2 * 520 == memo.retained_bytes
-    assert 77 + 258 == memo.estimate(a)
+    assert 2 * 568 == memo.retained_bytes
+    assert memo.remember(a, Counted(77, 0)) is True
+    assert 2 * 568 == memo.retained_bytes
+    assert 77 == memo.estimate(a)
     assert 2 == len(memo)
     # It is now the one used last.
     assert [read_message(b).key, read_message(a).key] == [*memo._entries]
 
 
+def test_only_a_count_of_this_message_is_remembered() -> None:
+    """A wrong count would be given back for ever, as nobody counts again what the memo has."""
+    memo, (a,), _ = filled("a")
+    picture = [{"type": "image"}, {"type": "image"}, fresh("b")]
+    for foreign in ((4, 0), 4, None, [4, 0]):
+        with pytest.raises(TypeError, match=re.escape(f"counted must be a Counted, not {foreign!r}")):
+            memo.remember(a, foreign)
+    with pytest.raises(ValueError, match=r"^images must be 0, as in the message, not 1$"):
+        memo.remember(a, Counted(4, 1))
+    with pytest.raises(ValueError, match=r"^images must be 2, as in the message, not 0$"):
+        memo.remember(picture, Counted(1, 0))
+    assert [Counted(4, 0), None] == [memo.lookup(a), memo.lookup(picture)]
+    assert memo.remember(picture, Counted(1, 2)) is True
+    assert 1 + 2 * 258 == memo.estimate(picture)
+
+
+def test_an_empty_memo_is_a_memo() -> None:
+    """`memo or TokenMemo()` would make a second memo as long as the first is empty."""
+    memo = TokenMemo()
+    assert 0 == len(memo)
+    assert memo is (memo or TokenMemo())
+
+
 def test_a_replacement_that_has_grown_evicts() -> None:
     """The size of a replaced entry would not count against the bound."""
     sizes = {"wb": 10}
-    memo, (a, b), _ = filled("a", "b", size=lambda text: sizes.get(text, 10), max_bytes=1_100)
-    assert 1_040 == memo.retained_bytes
+    memo, (a, b), _ = filled("a", "b", size=lambda text: sizes.get(text, 10), max_bytes=1_190)
+    assert 1_136 == memo.retained_bytes
     sizes["wb"] = 71
     assert memo.remember(b, Counted(1, 0)) is True
     assert [False, True] == has(memo, [a, b])
-    assert 520 + 61 == memo.retained_bytes
+    assert 568 + 61 == memo.retained_bytes
     # Grown beyond the whole budget, it goes, and is not replaced.
     sizes["wb"] = 10_000
     assert memo.remember(b, Counted(2, 0)) is False
@@ -336,41 +415,41 @@ def test_the_count_bound_evicts_the_least_recently_used() -> None:
     d = message("d")
     memo.estimate(d)
     assert [True, False, True, True] == has(memo, [a, b, c, d])
-    assert 3 * 520 == memo.retained_bytes
+    assert 3 * 568 == memo.retained_bytes
     assert Stats(hits=1, misses=4, evicted_by_count=1) == memo.stats()
 
 
 def test_the_bytes_bound_evicts_the_least_recently_used() -> None:
     """A few long messages would keep more alive than the budget."""
-    memo, (a, b), _ = filled("a", "b", max_bytes=2 * 520)
+    memo, (a, b), _ = filled("a", "b", max_bytes=2 * 568)
     assert [True, True] == has(memo, [a, b])
     memo.lookup(a)
     c = message("c")
     memo.estimate(c)
     assert [True, False, True] == has(memo, [a, b, c])
-    assert 2 * 520 == memo.retained_bytes
+    assert 2 * 568 == memo.retained_bytes
     assert Stats(hits=1, misses=3, evicted_by_bytes=1) == memo.stats()
-    # A larger one makes room for itself: 6 leaves, 780 bytes, more than one other fits beside.
+    # A larger one makes room for itself: 6 leaves and 8 parts, 844 bytes, more than one other fits beside.
     d = [fresh("d"), *"abcde"]
     memo.estimate(d)
     assert [False, False, False, True] == has(memo, [a, b, c, d])
-    assert 780 == memo.retained_bytes
+    assert 844 == memo.retained_bytes
     assert 1 + 2 == memo.stats().evicted_by_bytes
 
 
 def test_each_eviction_has_the_cause_that_stood_when_it_happened() -> None:
     """An eviction that both bounds ask for would be counted twice, or under the wrong one."""
     memo, _, _ = filled("a", "b", max_entries=2, max_bytes=1_200)
-    memo.estimate([fresh("d"), *"abcdef"])  # 910 bytes: both bounds broken, then only the bytes
+    memo.estimate([fresh("d"), *"abcdef"])  # 982 bytes: both bounds broken, then only the bytes
     assert (1, 1) == (memo.stats().evicted_by_count, memo.stats().evicted_by_bytes)
     assert 1 == len(memo)
 
 
 def test_a_message_larger_than_the_budget_is_never_admitted() -> None:
     """One giant message would flush all the others, each time it is seen."""
-    memo, (a, b), _ = filled("a", "b", max_bytes=1_299)
+    memo, (a, b), _ = filled("a", "b", max_bytes=1_395)
     giant = [fresh("giant"), *"abcdefghi"]
-    assert 10 * 130 == entry_bytes(read_message(giant).texts, ten)
+    assert 10 * 130 + 12 * 8 == entry_bytes(read_message(giant), ten)
     for times in (1, 2):
         assert 10 == memo.estimate(giant)
         assert times == memo.stats().refused
@@ -378,16 +457,16 @@ def test_a_message_larger_than_the_budget_is_never_admitted() -> None:
     assert [True, True, False] == has(memo, [a, b, giant])
     assert Stats(misses=4, refused=3) == memo.stats()
     # One that fills the budget to the byte is admitted, alone.
-    memo, _, _ = filled("a", "b", max_bytes=1_300)
+    memo, _, _ = filled("a", "b", max_bytes=1_396)
     memo.estimate(giant)
     assert [True] == has(memo, [giant])
     assert 1 == len(memo)
-    assert 1_300 == memo.retained_bytes
+    assert 1_396 == memo.retained_bytes
 
 
 def test_the_newest_entry_survives_its_own_insertion() -> None:
     """A memo with little room would drop what it has just put in, and never have a hit."""
-    memo, _, _ = filled("a", max_entries=1, max_bytes=520)
+    memo, _, _ = filled("a", max_entries=1, max_bytes=568)
     for name in "bcd":
         memo.estimate(newest := message(name))
         assert [True] == has(memo, [newest])
@@ -404,8 +483,8 @@ def test_zero_is_no_room_at_all() -> None:
         assert 4 == memo.estimate(a)
         assert Stats(misses=3, refused=3) == memo.stats()
     memo = TokenMemo(max_bytes=0)
-    assert 0 == memo.estimate([]) == memo.estimate([])  # no leaves, no bytes
-    assert (1, 1) == (memo.stats().hits, len(memo))
+    assert 0 == memo.estimate([]) == memo.estimate([])  # no leaves, and an entry all the same
+    assert (0, 2, 0) == (memo.stats().hits, memo.stats().refused, len(memo))
 
 
 @pytest.mark.parametrize("name", ["max_entries", "max_bytes", "image_tokens"])
@@ -434,17 +513,17 @@ def test_the_defaults() -> None:
     assert 60.0 == memo.active_window_s
     assert 258 == memo.image_tokens
     memo.estimate("Hello")
-    assert 120 + sys.getsizeof("Hello") == memo.retained_bytes
+    assert 8 + 4 * 120 + sys.getsizeof("Hello") == memo.retained_bytes
 
 
 def test_an_emptied_memo_counts_from_zero() -> None:
     """Bytes of entries that are gone would fill the budget for good."""
-    memo, (a, b), _ = filled("a" * 70, "b" * 70, max_bytes=2 * 520)
+    memo, (a, b), _ = filled("a" * 70, "b" * 70, max_bytes=2 * 568)
     assert 2 == memo.forget([a, b])
     assert 0 == memo.retained_bytes == len(memo)
     for name in ("c", "d"):
         memo.estimate(message(name))
-    assert 2 * 520 == memo.retained_bytes
+    assert 2 * 568 == memo.retained_bytes
     assert 0 == memo.stats().evicted_by_bytes
 
 
@@ -453,9 +532,9 @@ def test_an_emptied_memo_counts_from_zero() -> None:
 
 def test_what_is_in_use_is_not_evicted() -> None:
     """A running conversation larger than the budget would lose its own entries."""
-    memo, messages, clock = filled("a", "b", "c", max_entries=1, max_bytes=520, active_window_s=60)
+    memo, messages, clock = filled("a", "b", "c", max_entries=1, max_bytes=568, active_window_s=60)
     assert [True] * 3 == has(memo, messages)
-    assert 3 * 520 == memo.retained_bytes
+    assert 3 * 568 == memo.retained_bytes
     clock.wait(59.5)
     memo.estimate(d := message("d"))
     assert [True] * 4 == has(memo, [*messages, d])
@@ -509,6 +588,60 @@ def test_a_clock_that_goes_back_or_stands_still() -> None:
     assert 5 == len(memo)
 
 
+def test_a_clock_that_jumps_ahead_once() -> None:
+    """The page would say wrongly what a jump does: nothing is evicted until the clock has caught up."""
+    memo, _, clock = filled("a", max_entries=1, active_window_s=60)
+    clock.wait(1_000_000)
+    memo.estimate(message("b"))  # a seems to be idle, and goes
+    assert 1 == len(memo) == memo.stats().evicted_by_count
+    clock.wait(-1_000_000)
+    for name in "cdef":
+        clock.wait(100)
+        memo.estimate(message(name))
+    assert 5 == len(memo)
+    clock.wait(1_000_000)
+    memo.estimate(message("g"))
+    assert 1 == len(memo)
+
+
+@pytest.mark.parametrize(
+    ("reading", "error", "text"),
+    [
+        (float("nan"), ValueError, "the clock must give a finite number, not nan"),
+        (float("inf"), ValueError, "the clock must give a finite number, not inf"),
+        (-float("inf"), ValueError, "the clock must give a finite number, not -inf"),
+        (10**400, ValueError, "the clock must give a finite number, not 1000"),
+        (None, TypeError, "the clock must give a number of seconds, not None"),
+        ("9", TypeError, "the clock must give a number of seconds, not '9'"),
+        (True, TypeError, "the clock must give a number of seconds, not True"),
+        (OSError("stopped"), OSError, "stopped"),
+    ],
+)
+def test_a_clock_that_is_broken_for_a_while(reading, error, text) -> None:
+    """An odd reading would make all entries idle or active for ever, or a failing clock leave a step half done."""
+    broken = False
+
+    def clock():
+        if broken and isinstance(reading, Exception):
+            raise reading
+        return reading if broken else 0
+
+    memo = TokenMemo(max_entries=1, active_window_s=60, clock=clock, size=ten)
+    memo.estimate(a := message("a"))
+    broken, b = True, message("b")
+    for call in (memo.estimate, memo.lookup, lambda each: memo.remember(each, Counted(4, 0))):
+        for each in (a, b):
+            with pytest.raises(error, match=f"^{re.escape(text)}"):
+                call(each)
+    assert Stats(misses=1) == memo.stats()
+    assert [True, False] == has(memo, [a, b])
+    assert 568 == memo.retained_bytes
+    assert 0.0 == memo._now
+    broken = False
+    assert 4 == memo.estimate(a) == memo.estimate(b)
+    assert Stats(hits=1, misses=2) == memo.stats()
+
+
 def test_no_window_and_an_endless_one() -> None:
     """A window of 0 would still protect what was used in the same instant, or an endless one would end."""
     memo, messages, _ = filled("a", "b", max_entries=1, active_window_s=0)
@@ -559,7 +692,7 @@ def test_forgetting_drops_what_pins_a_long_string() -> None:
     assert [65, 65, 64] == [len(each["content"]) for each in (a, b, short)]
     assert 1 == memo.forget([a])
     assert [False, True, True] == has(memo, [a, b, short])
-    assert 2 * 520 == memo.retained_bytes
+    assert 2 * 568 == memo.retained_bytes
     assert 0 == memo.forget([a, short, message("b" * 64)])
     assert 1 == memo.forget({"any": ("shape", [b["content"]])})
     assert Stats(misses=3, forgotten=2) == memo.stats()

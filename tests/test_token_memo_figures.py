@@ -1,9 +1,11 @@
 """Lesson 5, every figure of the page, worked out by hand or by a second, obvious implementation."""
 
 from lesson_code.token_memo import (
+    FEWEST_LEAVES,
     IMAGE_TOKENS,
     LEAF_BYTES,
     LONG_STRING,
+    PART_BYTES,
     RUN_BYTES,
     TokenMemo,
     UnpinnedMemo,
@@ -56,6 +58,8 @@ def test_the_constants() -> None:
     """The page would name another price, overhead, bound or length than the code uses."""
     assert 258 == IMAGE_TOKENS
     assert 120 == LEAF_BYTES
+    assert 4 == FEWEST_LEAVES
+    assert 8 == PART_BYTES
     assert 64 == LONG_STRING
     assert 1_024 * 1_024 == RUN_BYTES
     assert 4_096 == TokenMemo().max_entries
@@ -73,13 +77,13 @@ def test_the_wrong_answer_without_pins() -> None:
 
 def test_giant_payloads() -> None:
     """The memory under a count bound alone, or under both bounds, would be another."""
-    # role, tool, content and the payload, each with a fixed part of 50 and an overhead of 120.
+    # role, tool, content and the payload, each with a fixed part of 50 and an overhead of 120; and 6 parts of the key.
     assert 4_096 == payload_run(10**15, 2_000_000)[0]
-    assert 4_096 * (4 * (50 + 120) + 4 + 4 + 7 + 2_000_000) == payload_run(10**15, 2_000_000)[1]
-    assert 2_000_695 == 4 * (50 + 120) + 4 + 4 + 7 + 2_000_000
-    assert 7.6 == round(4_096 * 2_000_695 / 1_024**3, 1)
-    assert 16 * 1_024 * 1_024 // 2_000_695 == payload_run(16 * 2**20, 2_000_000)[0]
-    assert 8 * 2_000_695 == payload_run(16 * 2**20, 2_000_000)[1]
+    assert 4_096 * (6 * 8 + 4 * (50 + 120) + 4 + 4 + 7 + 2_000_000) == payload_run(10**15, 2_000_000)[1]
+    assert 2_000_743 == 6 * 8 + 4 * (50 + 120) + 4 + 4 + 7 + 2_000_000
+    assert 7.6 == round(4_096 * 2_000_743 / 1_024**3, 1)
+    assert 16 * 1_024 * 1_024 // 2_000_743 == payload_run(16 * 2**20, 2_000_000)[0]
+    assert 8 * 2_000_743 == payload_run(16 * 2**20, 2_000_000)[1]
 
 
 def test_cyclic_scans() -> None:
@@ -102,7 +106,7 @@ def moments_of_two_chats(window):
     kept, hits, misses, moments = [], 0, 0, []  # kept: (chat, number, bytes, when it was used), in order of use
     for moment in range(21):
         chat = "large" if moment < 10 else "small"
-        size = 4 * (50 + 120) + 4 + 4 + 7 + (200_000 if chat == "large" else 20)
+        size = 6 * 8 + 4 * (50 + 120) + 4 + 4 + 7 + (200_000 if chat == "large" else 20)
         for number in range(moment + 1 if chat == "large" else moment - 9):
             before = len(kept)
             kept = [one for one in kept if one[:2] != (chat, number)]
@@ -129,17 +133,20 @@ def test_overshoot_and_shedding() -> None:
     assert [*range(50, 150, 10)] == over
     assert all(retained_at(second, 0) <= RUN_BYTES for second in range(0, 201, 10))
     assert 21 == len(two_chats(60)) == len(two_chats(0))
-    # Five large messages fit: 5 * 200,695 = 1,003,475.
-    assert 5 * 200_695 + 6 * 715 == retained_at(150, 60)
-    assert 10 * 200_695 + 5 * 715 == retained_at(140, 60)
+    # Five large messages fit: 5 * 200,743 = 1,003,715.
+    assert 5 * 200_743 + 6 * 763 == retained_at(150, 60)
+    assert 10 * 200_743 + 5 * 763 == retained_at(140, 60)
 
 
 def test_the_large_chat() -> None:
     """The surplus, what of it is overhead, or the hits of the large chat would be other ones."""
-    assert 10 * 200_695 == two_chats(60)[9][0]
-    assert 10 * 200_695 / 1_048_576 == two_chats(60)[9][0] / RUN_BYTES
-    assert 10 * 4 == 4 * two_chats(60)[9][1].misses
-    assert 10 * 4 * 120 == 4 * two_chats(60)[9][1].misses * LEAF_BYTES
+    assert 10 * 200_743 == two_chats(60)[9][0]
+    assert 10 * 200_743 / 1_048_576 == two_chats(60)[9][0] / RUN_BYTES
+    # Beside its strings: 4 leaves, and 6 parts of the key, which are a dict, its end and the leaves again.
+    assert 4 * 120 + 6 * 8 == entry_bytes(read_message({"role": "tool", "content": ""}), lambda text: 0)
+    assert 10 * (4 * 120 + 6 * 8) == two_chats(60)[9][1].misses * entry_bytes(
+        read_message({"role": "tool", "content": ""}), lambda text: 0
+    )
     assert 10 * 11 // 2 == two_chats(60)[9][1].hits + two_chats(60)[9][1].misses
     assert 0 + 1 + 2 + 3 + 4 + 5 + 6 + 7 + 8 + 9 == two_chats(60)[9][1].hits
     assert 10 == two_chats(60)[9][1].misses
@@ -185,5 +192,9 @@ def test_where_the_lines_cross() -> None:
 
 def test_check_yourself_how_many_fit() -> None:
     """The answer to the question would be another."""
-    assert (4 + 4 + 7 + 10_000) + 4 * (50 + 120) == entry_bytes(["role", "tool", "content", "x" * 10_000], model_size)
-    assert 16_777_216 // 10_695 == 16 * 2**20 // entry_bytes(["role", "tool", "content", "x" * 10_000], model_size)
+    assert (4 + 4 + 7 + 10_000) + 4 * (50 + 120) + 6 * 8 == entry_bytes(
+        read_message({"role": "tool", "content": "x" * 10_000}), model_size
+    )
+    assert 16_777_216 // 10_743 == 16 * 2**20 // entry_bytes(
+        read_message({"role": "tool", "content": "x" * 10_000}), model_size
+    )

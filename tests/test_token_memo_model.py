@@ -32,13 +32,15 @@ class Reference:
         self.hits = self.misses = self.by_count = self.by_bytes = self.refused = self.forgotten = 0
 
     @staticmethod
-    def bytes_of(texts):
-        """What an entry takes."""
-        return sum(OVERHEAD + size(text) for text in texts)
+    def bytes_of(texts, count):
+        """What an entry takes. A message is a list of texts and an image, which is one part, or an empty dict, two."""
+        overhead = OVERHEAD * (len(texts) if len(texts) > 4 else 4)
+        parts = 2 + len(texts) + (1 if count[1] == 1 else 2)
+        return sum(size(text) for text in texts) + overhead + 8 * parts
 
     def retained(self):
         """What all entries take."""
-        return sum(self.bytes_of(texts) for _, texts, _, _ in self.entries)
+        return sum(self.bytes_of(texts, count) for _, texts, count, _ in self.entries)
 
     def find(self, number, now):
         """Look up: the entry goes to the end, with a new stamp."""
@@ -55,7 +57,7 @@ class Reference:
     def put(self, number, texts, count, now):
         """Insert at the end, then drop from the front what is too much and idle."""
         self.entries = [entry for entry in self.entries if entry[0] != number]
-        if self.bytes_of(texts) > self.max_bytes or self.max_entries == 0:
+        if self.bytes_of(texts, count) > self.max_bytes or self.max_entries == 0:
             self.refused += 1
             return False
         self.latest = max(self.latest, now)
@@ -85,7 +87,7 @@ class Machine(RuleBasedStateMachine):
 
     @initialize(
         max_entries=st.integers(0, 6),
-        max_bytes=st.integers(0, 4_000),
+        max_bytes=st.integers(0, 5_000),
         window=st.sampled_from([0, 0, 5, 60, float("inf")]),
     )
     def start(self, max_entries, max_bytes, window):
@@ -96,7 +98,7 @@ class Machine(RuleBasedStateMachine):
         self.price = 100
         self.messages, self.texts, self.first = [], [], []
 
-    @rule(lengths=st.lists(st.sampled_from([1, 5, 64, 65, 300]), max_size=3), image=st.booleans(), share=st.booleans())
+    @rule(lengths=st.lists(st.sampled_from([1, 5, 64, 65, 300]), max_size=6), image=st.booleans(), share=st.booleans())
     def write(self, lengths, image, share):
         """Write another message: texts of its own, perhaps one of an older message, perhaps an image."""
         own = ["".join([f"{len(self.messages):04} ", "x " * length])[:length] for length in lengths]

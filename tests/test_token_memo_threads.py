@@ -1,12 +1,14 @@
 """Lesson 5, threads: the forced race with a lock and without, a crowd, and code that runs in the middle."""
 
+import collections
+import contextlib
 import random
 import sys
 import threading
-from contextlib import nullcontext
 
 import pytest
 
+from lesson_code import token_memo
 from lesson_code.token_memo import (
     Counted,
     ManualClock,
@@ -17,6 +19,7 @@ from lesson_code.token_memo import (
     read_message,
 )
 
+MODULE = token_memo.__file__
 PATIENCE = 20  # seconds: nobody waits for ever, should something be broken
 
 
@@ -113,7 +116,7 @@ def test_two_threads_that_miss_the_same_message() -> None:
         thread.join()
     assert [5, 5] == found
     assert 1 == len(memo)
-    assert 130 == memo.retained_bytes
+    assert 8 + 4 * 120 + 10 == memo.retained_bytes
     assert (0, 2) == memo.stats()[:2]
 
 
@@ -160,17 +163,143 @@ def test_no_foreign_code_runs_under_the_lock() -> None:
     assert 0 == len(memo) == memo.retained_bytes
 
 
-def test_a_finaliser_in_the_middle_of_a_step_does_not_wait_for_itself() -> None:
-    """The collector may run code of the same thread while it holds the lock."""
-    memo = TokenMemo()
-    with memo._lock:
-        assert 3 == memo.estimate("from a finaliser")
-    assert 1 == len(memo)
+class Counting(TokenMemo):
+    """A memo by ten bytes a string that counts what goes in, and what goes out from which step."""
+
+    def __init__(self, max_entries, clock, **options):
+        """Nothing has gone in or out."""
+        super().__init__(max_entries, 6_000, clock=clock, size=lambda text: 10, **options)
+        self.inserted, self.dropped = 0, collections.Counter()
+
+    def _evict(self):
+        self.inserted += 1
+        return super()._evict()
+
+    def _drop(self, key):
+        self.dropped[sys._getframe(1).f_code.co_name.replace("<listcomp>", "forget")] += 1
+        return super()._drop(key)
+
+
+def balance(memo):
+    """Assert that entries, bytes, stamps and statistics of a `Counting` fit each other."""
+    entries, done = [*memo._entries.values()], memo.stats()
+    assert memo.inserted - memo.dropped.total() == len(memo) == len(entries)
+    assert memo.dropped["_evict"] == done.evicted_by_count + done.evicted_by_bytes
+    assert memo.dropped["forget"] == done.forgotten
+    assert {"_evict", "forget", "_keep"} >= set(memo.dropped)
+    assert sum(entry.size for entry in entries) == memo.retained_bytes
+    assert all(entry.size == entry_bytes(read_message(each), lambda text: 10) for each, entry in held(memo))
+    assert sorted(entry.stamp for entry in entries) == [entry.stamp for entry in entries]
+    assert all(id(text) in key for key, entry in memo._entries.items() for text in entry.texts)
+    if memo.active_window_s == 0:
+        assert len(memo) <= memo.max_entries
+        assert memo.retained_bytes <= memo.max_bytes
+
+
+def held(memo):
+    """The entries, each with a message of the same leaves and structure: here a text, or a dict of two names."""
+    for entry in memo._entries.values():
+        role, *rest = entry.texts
+        yield ({role: rest[0], rest[1]: rest[2]} if rest else role), entry
+
+
+@pytest.mark.parametrize("name", ["_evict", "_cause", "_drop", "_time"])
+def test_a_call_within_a_step(name) -> None:
+    """A finaliser or a signal in the middle of a step would be let in, and break the bytes or the order for ever."""
+    answers = []
+
+    def within(self, *given):
+        interrupt()
+        answer = getattr(TokenMemo, name)(self, *given)
+        interrupt()
+        return answer
+
+    def interrupt():
+        for text in (a, b, c):
+            answers.append(memo.estimate(text))
+            answers.append(memo.lookup(text))
+            answers.append(memo.remember(text, Counted(1, 0)))
+            answers.append(memo.forget([text]))
+
+    inner = type("Within", (TokenMemo,), {name: within})
+    memo = type("CountingWithin", (Counting, inner), {})(1, ManualClock(), active_window_s=0)
+    a, b, c = long("a"), long("b"), long("c")
+    assert 1 == memo.estimate(a) == memo.estimate(a) == memo.estimate(b)
+    assert [1, None, False, 0] * (len(answers) // 4) == answers
+    assert len(answers) >= 24
+    assert (1, 2, 1, 0, 0, 0) == memo.stats()
+    assert 8 + 4 * 120 + 10 == memo.retained_bytes
+    # Replacing and forgetting drop, too.
+    assert memo.remember(b, Counted(1, 0)) is True
+    assert 1 == memo.forget([b])
+    assert 0 == len(memo) == memo.retained_bytes
+    balance(memo)
+
+
+STEPS = ("_step", "_find", "_keep", "_evict", "_cause", "_drop", "_time", "forget", "<listcomp>", "stats")
+
+
+def interrupted(run, at, call):
+    """Run, and call something else before the bytecode of that number, as a signal handler may; return how many."""
+    seen = 0
+
+    def trace(frame, event, _):
+        nonlocal seen
+        code = frame.f_code
+        if code.co_filename != contextlib.__file__ and (code.co_filename != MODULE or code.co_name not in STEPS):
+            return None
+        frame.f_trace_opcodes = True
+        if event == "opcode":
+            seen += 1
+            if seen == at:
+                call()
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        run()
+    finally:
+        sys.settrace(before)
+    return seen
+
+
+CALLS = {
+    "the same": lambda memo, texts: memo.estimate(texts[0]),
+    "another": lambda memo, texts: memo.estimate(texts[3]),
+    "replace": lambda memo, texts: memo.remember(texts[1], Counted(1, 0)),
+    "forget": lambda memo, texts: memo.forget(texts),
+    "stats": lambda memo, texts: memo.stats(),
+}
+
+
+@pytest.mark.parametrize("step", ["the same", "another", "replace", "forget", "stats"])
+def test_a_call_at_every_point_of_a_step(step) -> None:
+    """Somewhere in a step a call of the same thread would do harm: each point is tried, and each kind of call."""
+    for call in CALLS.values():
+        at, seen = 0, 0
+        while at <= seen:
+            at += 1
+            texts = [long(name) for name in "abcd"]
+            memo = Counting(2, iter(range(100)).__next__, active_window_s=0)
+            memo.estimate(texts[0])
+            memo.estimate(texts[1])
+            seen = interrupted(
+                lambda memo=memo, texts=texts: CALLS[step](memo, texts),
+                at,
+                lambda memo=memo, texts=texts, call=call: call(memo, texts),
+            )
+            balance(memo)
+            # The memo goes on as ever.
+            assert 1 == memo.estimate(texts[2]) == memo.estimate(texts[2])
+            assert memo.lookup(texts[2]) is not None
+            balance(memo)
+        assert seen > 10
 
 
 def crowd(memo, clock, threads=8, steps=400):
-    """Let threads do all kinds of things with one memo at once; return what went wrong."""
-    start, faults = threading.Barrier(threads, timeout=PATIENCE), []
+    """Let threads do all kinds of things with one memo at once; return the faults, and how often one remembered."""
+    start, faults, remembered = threading.Barrier(threads, timeout=PATIENCE), [], []
     chats = [[{"role": "user", "content": long(f"word {n}")} for n in range(12)] for _ in range(threads)]
     shared = chats[0]
 
@@ -186,6 +315,7 @@ def crowd(memo, clock, threads=8, steps=400):
                         faults.append("a wrong estimate")
                 elif kind == 7:
                     memo.remember(each, Counted(estimate_message_tokens(each), 0))
+                    remembered.append(step)
                 elif kind == 8:
                     memo.forget([each], keep=own[:3])
                 else:
@@ -198,64 +328,27 @@ def crowd(memo, clock, threads=8, steps=400):
         thread.start()
     for thread in running:
         thread.join()
-    return faults
+    return faults, len(remembered)
 
 
 @pytest.mark.parametrize(("window", "max_entries"), [(0, 4), (0, 30), (3, 10), (float("inf"), 5)])
 def test_a_crowd(window, max_entries) -> None:
     """Threads that share a memo would break its sums, its order, its bounds or an estimate."""
     clock = ManualClock()
-    memo = TokenMemo(
-        max_entries=max_entries, max_bytes=6_000, active_window_s=window, clock=clock, size=lambda text: 10
-    )
+    memo = Counting(max_entries, clock, active_window_s=window)
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     try:
-        assert [] == crowd(memo, clock)
+        faults, remembered = crowd(memo, clock)
     finally:
         sys.setswitchinterval(interval)
-    entries = [*memo._entries.values()]
-    assert len(entries) * 520 == sum(entry.size for entry in entries) == memo.retained_bytes
-    assert all(entry.size == entry_bytes(entry.texts, lambda text: 10) for entry in entries)
-    assert sorted(entry.stamp for entry in entries) == [entry.stamp for entry in entries]
-    assert all(id(text) in key for key, entry in memo._entries.items() for text in entry.texts)
-    if window == 0:
-        assert len(memo) <= max_entries
-        assert memo.retained_bytes <= 6_000
+    assert [] == faults
+    balance(memo)
+    # What was missed was put in, and so was what was remembered; nothing was too large.
     done = memo.stats()
-    inserted = done.misses  # each miss puts in; `remember` puts in too, or replaces
-    gone = done.evicted_by_count + done.evicted_by_bytes + done.forgotten
-    assert inserted > 0
-    assert gone > 0
-    assert done.refused == 0
-
-
-def test_the_crowd_needs_the_lock() -> None:
-    """The crowd would pass without a lock too, and so say nothing: here one step is held up in the middle."""
-    clock = ManualClock()
-    inside, go_on = threading.Event(), threading.Event()
-
-    class Held(TokenMemo):
-        """A memo that is held up once, between the old sum of bytes and the new one."""
-
-        def _evict(self):
-            if threading.current_thread().name == "held":
-                before = self._retained
-                inside.set()
-                go_on.wait(PATIENCE)
-                self._retained = before
-            return super()._evict()
-
-    memo = Held(clock=clock, size=lambda text: 10)
-    memo._lock = nullcontext()
-    held = threading.Thread(target=memo.estimate, args=(long("a"),), name="held")
-    held.start()
-    assert inside.wait(PATIENCE)
-    memo.estimate(long("b"))
-    go_on.set()
-    held.join()
-    assert 2 == len(memo)
-    assert 130 == memo.retained_bytes  # and not 260
+    assert done.misses + remembered == memo.inserted
+    assert (0, 0) == (done.refused, memo.retained_bytes % 568)
+    assert memo.dropped["_keep"] > 0 < memo.dropped["_evict"] + memo.dropped["forget"]
 
 
 def test_stamps_keep_their_order_when_threads_read_the_clock_in_another() -> None:

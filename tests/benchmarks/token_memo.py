@@ -1,8 +1,9 @@
 """What a memo of token counts saves, and what it costs: `python tests/benchmarks/token_memo.py`.
 
 It prints ratios of times that were taken in the same run, how many characters a visit to a leaf is worth, how many
-bytes an entry needs for each leaf besides its strings, and what eviction from the front costs in a plain dict beside an
-`OrderedDict`. Seconds differ from one computer to the next, so none are printed; the ratios differ too, but less.
+bytes an entry needs besides its strings and what the memo charges for that, and what eviction from the front costs in
+a plain dict beside an `OrderedDict`. Seconds differ from one computer to the next, so none are printed; the ratios
+differ too, but less.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
 from lesson_code.context_window import count_tokens  # noqa: E402 - the path is set first
-from lesson_code.token_memo import LEAF_BYTES, TokenMemo, estimate_message_tokens, read_message  # noqa: E402 - as above
+from lesson_code.token_memo import TokenMemo, entry_bytes, estimate_message_tokens, read_message  # noqa: E402 - as above
 
 LENGTHS = (0, 20, 100, 500, 1_000, 10_000, 100_000)
 PIECES = re.compile(r"\w+|[^\w\s]")
@@ -47,10 +48,10 @@ def main() -> None:
     print("\na visit to a leaf takes as long as reading so many characters:")
     for name, characters in list(worth.items())[:-1]:
         print(f"{name:>24}{characters:>9.0f}")
-    print(f"\nbytes that an entry needs for each leaf, besides its strings (the lesson says {LEAF_BYTES}):")
-    for parts in (0, 1, 2, 5, 20):
-        leaves, overhead = per_leaf(parts)
-        print(f"{leaves:>17} leaves{overhead:>9.0f}")
+    print("\nbytes that an entry needs besides its strings, for each leaf and in all, and what the memo charges:")
+    for name, make in MESSAGES.items():
+        leaves, needed, charged = overhead(make)
+        print(f"{name:>24}{leaves:>6} leaves{needed / max(1, leaves):>9.0f}{needed:>9,.0f}{charged:>9,}")
     print("\nputting in and evicting from the front, in a plain dict and in an OrderedDict:")
     for entries in (1_000, 4_096, 20_000):
         print(f"{entries:>16,} entries{churn({}, entries) / churn(OrderedDict(), entries):>9.1f} times as long")
@@ -61,10 +62,24 @@ def of_length(length: int) -> dict[str, Any]:
     return {"role": "user", "content": ("word " * (length // 5 + 1))[:length]}
 
 
-def of_parts(parts: int, number: int) -> dict[str, Any]:
-    """A message with so many parts, or with a plain text if there are none; each text has 40 characters of its own."""
-    texts = [f"{number * 100 + part:040}" for part in range(max(1, parts))]
-    return {"role": "user", "content": [{"type": "text", "text": text} for text in texts] if parts else texts[0]}
+def text(number: int, part: int = 0) -> str:
+    """A text of 40 characters of its own."""
+    return f"{number * 100 + part:040}"
+
+
+def parts(number: int, count: int) -> dict[str, Any]:
+    """A message of so many parts, each a text."""
+    return {"role": "user", "content": [{"type": "text", "text": text(number, part)} for part in range(count)]}
+
+
+MESSAGES: dict[str, Callable[[int], object]] = {
+    "a text alone": text,
+    "a plain message": lambda number: {"role": "user", "content": text(number)},
+    "1 part": lambda number: parts(number, 1),
+    "5 parts": lambda number: parts(number, 5),
+    "20 parts": lambda number: parts(number, 20),
+    "100 empty lists": lambda number: [text(number), *([] for _ in range(100))],
+}
 
 
 def best(call: Callable[[], object]) -> float:
@@ -90,12 +105,12 @@ def hit(each: object, counter: Callable[[str], int]) -> float:
     return best(lambda: memo.estimate(each))
 
 
-def per_leaf(parts: int, entries: int = 1_000) -> tuple[int, float]:
-    """Leaves of a message, and bytes that an entry takes for each of them besides its strings, by `tracemalloc`.
+def overhead(make: Callable[[int], object], entries: int = 1_000) -> tuple[int, float, int]:
+    """Leaves of a message, and bytes that an entry takes besides its strings: by `tracemalloc`, and as it is charged.
 
     All messages are there before the measurement begins, and stay: what is added is what the memo adds.
     """
-    messages = [of_parts(parts, number) for number in range(entries)]
+    messages = [make(number) for number in range(entries)]
     memo = TokenMemo(max_bytes=10**12)
     gc.collect()
     tracemalloc.start()
@@ -105,9 +120,9 @@ def per_leaf(parts: int, entries: int = 1_000) -> tuple[int, float]:
     gc.collect()
     after, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    leaves = len(read_message(messages[0]).texts)
+    reading = read_message(messages[0])
     assert len(memo) == entries
-    return leaves, (after - before) / entries / leaves
+    return len(reading.texts), (after - before) / entries, entry_bytes(reading, lambda text: 0)
 
 
 def churn(table: dict[int, int], entries: int) -> float:
