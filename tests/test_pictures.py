@@ -458,7 +458,7 @@ More cats, more legs.
 
 [[% call timeline("basket", "range(1, 4)", "[legs(n) for n in range(1, 4)]", "[n for n in range(1, 4) if legs(n) > 4]",
     "[LEGS - 1]", 12, title="Basket", x_label="cats", y_label="legs in the basket", level_label="fine",
-    warned_label="warned", flushed_label="emptied", room_label="full, of " ~ given(12) ~ " legs") %]]
+    warned_label="warned", flushed_label="emptied", room_label="full, of " ~ given(12, "B") ~ " legs") %]]
 It fills.
 [[% endcall %]]
 
@@ -487,7 +487,7 @@ def test_a_page_can_draw_intervals_and_a_window(drawn: TinySite) -> None:
     assert drawn.faults() == []
     lock = drawn.path("docs/numbers.lock").read_text(encoding="utf-8")
     assert "[legs(n) + 2 for n in range(1, 4)]" in lock
-    assert '"full, of 12 legs"' in lock.split("'picture: basket'", 1)[1].split("]", 1)[0]
+    assert '"full, of 12\u00a0B legs"' in lock.split("'picture: basket'", 1)[1].split("]", 1)[0]
     subprocess.run([sys.executable, "-m", "mkdocs", "build", "-q"], cwd=drawn.root, check=True)
     html = next(drawn.path("site").rglob("cats/index.html")).read_text(encoding="utf-8")
     table = html.split('data-picture="growth"', 1)[1].split("</table>", 1)[0]

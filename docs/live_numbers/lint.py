@@ -140,7 +140,7 @@ class _Reader:
             self.listings(element, [self.shown.codes.get(element.get("data-code"), "")], "forged code")
         elif element.get("data-picture"):
             said = [*element.xpath("./*[name() = 'svg']/*[name() = 'title']"), *element.iter("text")]
-            known = self.shown.pictures.get(element.get("data-picture"), [])
+            known = [" ".join(text.split()) for text in self.shown.pictures.get(element.get("data-picture"), [])]
             return self.claim([_visible(text) for text in said] == known, "forged picture", element, HOLE)
         elif "data-list" in element.attrib:
             return self.claim(_visible(element) in self.shown.lists, "forged list", element, HOLE)
