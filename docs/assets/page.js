@@ -2,9 +2,25 @@
 
 const NAMES = { __drawer: "Menu", __search: "Search" };
 
-/** Name the two boxes that open the menu and the search on a small screen. */
-function nameToggles() {
-  for (const [id, name] of Object.entries(NAMES)) document.getElementById(id)?.setAttribute("aria-label", name);
+/** Put a button in the place of a label that opens the menu or the search, and that no key reaches. */
+function openByKey(label) {
+  const box = document.getElementById(label.htmlFor);
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = label.className;
+  button.dataset.opens = box.id;
+  button.setAttribute("aria-label", NAMES[box.id]);
+  button.append(...label.childNodes);
+  const tell = () => button.setAttribute("aria-expanded", String(box.checked));
+  tell();
+  button.addEventListener("click", () => box.click());
+  box.addEventListener("change", tell);
+  document.addEventListener("keydown", ({ key }) => {
+    if (key !== "Escape" || !box.checked) return;
+    if (box.id === "__drawer") box.click();
+    button.focus();
+  });
+  label.replaceWith(button);
 }
 
 /** Say what a box is that can be scrolled sideways, and let the keyboard reach it. */
@@ -29,7 +45,7 @@ function mute(bar) {
   bar.setAttribute("role", "presentation");
 }
 
-nameToggles();
+document.querySelectorAll(".md-header__button[for=__drawer], .md-header__button[for=__search]").forEach(openByKey);
 document.querySelectorAll("nav.md-code__nav").forEach(mute);
 reachAll();
 
