@@ -13,7 +13,10 @@ function openByKey(label) {
   button.append(...label.childNodes);
   const tell = () => button.setAttribute("aria-expanded", String(box.checked));
   tell();
-  button.addEventListener("click", () => box.click());
+  button.addEventListener("click", () => {
+    box.click();
+    if (box.id === "__search") document.querySelector(".md-search__input").focus();
+  });
   box.addEventListener("change", tell);
   document.addEventListener("keydown", ({ key }) => {
     if (key !== "Escape" || !box.checked) return;

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -125,7 +124,7 @@ def test_the_keyboard_is_always_somewhere_that_can_be_seen(visit: Callable[..., 
         stops.append(page.evaluate(FOCUS))
     assert [stop["name"] for stop in stops if not stop["seen"]] == []
     assert [stop["name"] for stop in stops if not stop["ring"]] == []
-    assert all(one != other for one, other in pairwise(stops))
+    assert len({stop["name"] for stop in stops}) > 20  # it goes on and is not caught anywhere
 
 
 def test_the_skip_link_leads_to_the_text(visit: Callable[..., Any]) -> None:
