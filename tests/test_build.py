@@ -114,8 +114,10 @@ def test_the_machinery_is_not_published(tmp_path: Path) -> None:
     """The package, the ledger and the theme's templates lie in docs/, and a plain build would publish them."""
     done = build(ROOT, "--quiet", "--site-dir", str(tmp_path / "site"))
     assert (done.returncode, done.stderr) == (0, "")
-    published = {path.suffix for path in (tmp_path / "site").rglob("*") if path.is_file()}
-    assert published <= {".html", ".css", ".js", ".map", ".svg", ".png", ".json", ".xml", ".gz"}
+    files = [path for path in (tmp_path / "site").rglob("*") if path.is_file()]
+    known = {".html", ".css", ".js", ".map", ".svg", ".png", ".json", ".xml", ".gz"}
+    assert {path.name for path in files if path.suffix not in known} == {"index.md", "llms.txt"}
+    assert all(path.with_suffix(".html").exists() for path in files if path.suffix == ".md")
     names = {path.name for path in (tmp_path / "site").rglob("*")}
     assert names.isdisjoint({"live_numbers", "overrides", "numbers.lock", "requirements.txt", "sources.toml"})
     foreign = [

@@ -80,6 +80,21 @@ def test_worked_example_at_12_forgets_the_cat() -> None:
     assert ["Reply in French.", "What is my cat called?"] == [m["content"] for m in truncate(CAT_CHAT, 12)]
 
 
+def test_the_picture_of_the_home_page() -> None:
+    """The first picture of the site would show another chat, or a cut that the code does not make."""
+    assert [
+        "system Reply in French.",
+        "user My cat is Biscuit.",
+        "assistant Joli nom.",
+        "user I like tea.",
+        "assistant Moi aussi.",
+        "user What is my cat called?",
+    ] == [f"{m['role']} {m['content']}" for m in CAT_CHAT]
+    assert ["system Reply in French.", "user What is my cat called?"] == [
+        f"{m['role']} {m['content']}" for m in truncate(CAT_CHAT, 12)
+    ]
+
+
 def test_worked_example_at_12_step_by_step() -> None:
     """The walk the page explains would not be the walk the code takes."""
     # 12 - 3 pinned = 9; messages 6 and 5 take 5 + 2, message 4 has 3 and finds 2; reply 5 goes.

@@ -11,14 +11,16 @@ import contextlib
 import difflib
 import html
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
 from pathlib import Path
+from typing import Any
 
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
+from pygments.token import Comment, Keyword, Name, Number, Operator, String, Token
 
 from live_numbers import evidence, expressions, forms, ledger, lint, shown_code, sources, typed
 from live_numbers.evaluate import Evaluator, Outcome
@@ -428,7 +430,28 @@ class Build:
         return found
 
 
+ALIKE = [
+    ((Comment, String.Doc), Comment),
+    ((String.Escape,), String.Escape),
+    ((String,), String),
+    ((Number,), Number),
+    ((Keyword.Constant, Name.Builtin), Name.Builtin),
+    ((Keyword, Operator.Word), Keyword),
+    ((Name.Function, Name.Class, Name.Exception, Name.Decorator), Name.Function),
+]
+"""Kinds of tokens in the code of a page, and the kind as which they are shown; others have no colour of their own."""
+
+
 def highlighted(source: str, file: str = "") -> str:
     """Python code as the theme shows it, under the name of its file if it has one."""
-    shown: str = highlight(source, PythonLexer(), HtmlFormatter(cssclass="highlight", wrapcode=True, filename=file))
-    return shown
+    shown: str = highlight(source, _Lexer(), HtmlFormatter(cssclass="highlight", wrapcode=True, filename=file))
+    return shown.replace("<span></span>", "")
+
+
+class _Lexer(PythonLexer):  # type: ignore[misc]
+    """Python in as few kinds as have a colour here: an element for every dot would be most of a page's elements."""
+
+    def get_tokens(self, text: str, unfiltered: bool = False) -> Iterator[tuple[Any, str]]:
+        """The tokens, the kinds that look alike made one."""
+        for kind, written in super().get_tokens(text, unfiltered):
+            yield next((alike for kinds, alike in ALIKE if any(kind in one for one in kinds)), Token.Text), written

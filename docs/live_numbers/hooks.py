@@ -18,7 +18,7 @@ from markupsafe import Markup
 from mkdocs.exceptions import BuildError
 from mkdocs.utils import CountHandler, clean_directory
 
-from live_numbers import gate, macros, provenance
+from live_numbers import gate, machine_pages, macros, provenance
 from live_numbers.build import Build, highlighted
 from live_numbers.dependencies import Code
 from live_numbers.evaluate import SECONDS, Evaluator
@@ -177,6 +177,7 @@ def _judge(env: Any) -> None:
     assets = {f.src_uri: Path(f.abs_src_path) for f in files if f.src_uri not in pages and f.inclusion.is_included()}
     own = {uri: path for uri, path in assets.items() if path.is_relative_to(build.project.docs)}
     build.faults += gate.check_files(build, own) + gate.check_settings(build, _settings(env))
+    build.faults += machine_pages.write(build.project, site, pages, *_entries(env))
     build.faults += gate.judge(build, site, pages, list(dict.fromkeys(_warnings)))
     if _collected is not None:
         _collected.append(build)
@@ -187,6 +188,17 @@ def _judge(env: Any) -> None:
         raise BuildError("\n" + report(build.faults))
     if not serving():
         build.evaluator.close()
+
+
+def _entries(env: Any) -> tuple[list[machine_pages.Entry], machine_pages.Entry]:
+    """The pages of the menu, and the site itself, as `llms.txt` lists them."""
+    entries = []
+    for page in env.variables["navigation"].pages:
+        section = str(page.ancestors[-1].title) if page.ancestors else ""
+        description = str(page.meta.get("description", ""))
+        entries.append(machine_pages.Entry(section, str(page.title), description, page.file.dest_uri))
+    conf = env.conf
+    return entries, machine_pages.Entry("", conf["site_name"], conf["site_description"] or "", conf["site_url"] or "")
 
 
 def _settings(env: Any) -> dict[str, str]:
