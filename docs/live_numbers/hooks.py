@@ -178,6 +178,7 @@ def _judge(env: Any) -> None:
     own = {uri: path for uri, path in assets.items() if path.is_relative_to(build.project.docs)}
     build.faults += gate.check_files(build, own) + gate.check_settings(build, _settings(env))
     build.faults += gate.judge(build, site, pages, list(dict.fromkeys(_warnings)))
+    build.write_files(site)
     if _collected is not None:
         _collected.append(build)
     elif build.faults and serving():
