@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lesson_code.context_window import CAT_CHAT, fates, filler, limit_used
+from lesson_code.context_window import CAT_CHAT, fates, filler, limit_used, tokens_read
 
 SIZES = (3, 4, 2, 3, 2, 5)  # words of "Reply in French.", "My cat is Biscuit." and so on
 REPLIES = (2, 4)
@@ -60,6 +60,61 @@ def test_truncation_everywhere() -> None:
         "yes" if fates(CAT_CHAT, limit, keep_system)[1] == "sent" else "no"
         for limit in range(2, 21)
         for keep_system in (False, True)
+    ]
+
+
+def slow_read(replies: int, size: int, window: int) -> int:
+    """Take the largest odd number of messages that fits: what is sent begins and ends with a question."""
+    read = 0
+    for reply in range(1, replies + 1):
+        messages = 2 * reply - 1
+        while messages * size > window:
+            messages -= 2
+        read += messages * size
+    return read
+
+
+def test_reading_again_at_first() -> None:
+    """The explorer would begin with something else than the table that stands above it."""
+    assert [50 * 10 * 10, 50 * (1 + 3 + 5 + 7) + 450 * 6] == [tokens_read(10, 50), tokens_read(10, 50, 450)]
+    assert 450 == tokens_read(10, 50, 450) - tokens_read(10 - 1, 50, 450)
+    assert 3_500 / 1_000 == tokens_read(10, 50, 450) / (2 * 10 * 50)
+
+
+def test_reading_again_everywhere() -> None:
+    """For some size, window and number of replies a reader would see other counts than reading really takes."""
+    assert [
+        [slow_read(replies, size, 10**9), slow_read(replies, size, window)]
+        for replies in range(1, 41)
+        for size in (10, 50, 100, 200)
+        for window in (250, 450, 1_000, 2_000, 1_000_000)
+    ] == [
+        [tokens_read(replies, size), tokens_read(replies, size, window)]
+        for replies in range(1, 41)
+        for size in (10, 50, 100, 200)
+        for window in (250, 450, 1_000, 2_000, 1_000_000)
+    ]
+    assert [
+        slow_read(replies, size, window) - slow_read(replies - 1, size, window)
+        for replies in range(1, 41)
+        for size in (10, 50, 100, 200)
+        for window in (250, 450, 1_000, 2_000, 1_000_000)
+    ] == [
+        tokens_read(replies, size, window) - tokens_read(replies - 1, size, window)
+        for replies in range(1, 41)
+        for size in (10, 50, 100, 200)
+        for window in (250, 450, 1_000, 2_000, 1_000_000)
+    ]
+    assert [
+        slow_read(replies, size, window) / (2 * replies * size)
+        for replies in range(1, 41)
+        for size in (10, 50, 100, 200)
+        for window in (250, 450, 1_000, 2_000, 1_000_000)
+    ] == [
+        tokens_read(replies, size, window) / (2 * replies * size)
+        for replies in range(1, 41)
+        for size in (10, 50, 100, 200)
+        for window in (250, 450, 1_000, 2_000, 1_000_000)
     ]
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import ast
 import hashlib
 import html
-import itertools
 import json
 import math
 import re
@@ -101,6 +100,19 @@ class Result:
     numeric: bool
 
 
+@dataclass(frozen=True)
+class Call:
+    """What all results of an explorer have in common; see `explorer`."""
+
+    build: Build
+    line: int
+    name: str
+    controls: Sequence[Control]
+    forms: Mapping[str, str]
+    gone: Sequence[str]
+    relative: Sequence[str]
+
+
 def explorer(
     build: Build,
     line: int,
@@ -114,6 +126,7 @@ def explorer(
     forms: Mapping[str, str] | None = None,
     names: Mapping[str, Mapping[Scalar, str]] | None = None,
     gone: Sequence[str] = (),
+    relative: Sequence[str] = (),
 ) -> str:
     """Results for settings that the reader chooses.
 
@@ -131,18 +144,17 @@ def explorer(
         forms: how results and choices are written, by the label of a result and by the variable of a control.
         names: words for some choices, by variable and value.
         gone: texts of rows that tell of something left out.
+        relative: labels of results whose bars are parts of the longest at the same setting, not of the longest of all.
     """
     try:
         _check_name(build, name)
         if not caption.strip():
             raise ValueError("it needs a caption that says what to try and what to look for")
         chosen = _controls(build, line, controls, start or {}, forms or {}, names or {})
-        _check_options(chosen, results, forms or {}, start or {}, names or {})
+        _check_options(chosen, results, forms or {}, start or {}, names or {}, dict.fromkeys(relative))
+        call = Call(build, line, name, chosen, forms or {}, gone, relative)
         build.ahead(_over(chosen, given if isinstance(given, str) else str(given[-1])) for given in results.values())
-        found = [
-            _result(build, line, name, label, given, chosen, (forms or {}).get(label, ""), gone)
-            for label, given in results.items()
-        ]
+        found = [_result(call, label, given) for label, given in results.items()]
         if lost := set(gone) - {cell.text for result in found for cells in result.cells for cell in cells}:
             raise ValueError(f"no row ever says {min(lost)!r}, which `gone` names")
         return _figure(build, line, name, title, caption, chosen, found)
@@ -252,38 +264,40 @@ def _first(controls: Sequence[Control]) -> int:
     return place
 
 
-def _result(
-    build: Build,
-    line: int,
-    name: str,
-    label: str,
-    given: str | Sequence[str | Sequence[str]],
-    controls: Sequence[Control],
-    form: str,
-    gone: Sequence[str],
-) -> Result:
+def _result(call: Call, label: str, given: str | Sequence[str | Sequence[str]]) -> Result:
     """A result for all settings; its values enter the ledger, and those of the first setting as figures."""
+    build, line, form = call.build, call.line, call.forms.get(label, "")
     *heads, expression = [given] if isinstance(given, str) else given
     if not isinstance(expression, str) or len(heads) > 1:
         raise ValueError(f"{label}: a result is an expression, or names of rows and an expression")
-    entry = f"explorer: {name}, {label}"
-    figure = build.settings(line, entry, _over(controls, expression))
-    at_start = expressions.substituted(expression, {c.name: c.values[c.start] for c in controls})
+    at_start = expressions.substituted(expression, {c.name: c.values[c.start] for c in call.controls})
+    values, written = _all_settings(call, label, expression, form, bool(heads))
+    place = _first(call.controls)
+    if not heads:
+        cells = [[Cell(text) for text in texts] for texts in written]
+        shown = _shown(build, line, at_start, form, values[place])
+        numeric = not any(isinstance(value, str | list) for value in values)
+        return Result(build.label(line, label), [], cells, cells[place], shown, numeric)
+    rows = _rows(build, line, heads[0], at_start)
+    if any(len(texts) != len(rows) for texts in written):
+        raise ValueError(f"{label}: {len(rows)} rows have names, but not every setting gives so many values")
+    cells = _cells(values, written, call.gone, label in call.relative)
+    shown = _shown_rows(build, line, at_start, form, values[place])
+    return Result(build.label(line, label), rows, cells, cells[place], shown, cells[place][0].part is not None)
+
+
+def _all_settings(
+    call: Call, label: str, expression: str, form: str, is_list: bool
+) -> tuple[list[Value], list[list[str]]]:
+    """The values of an expression for all settings, and how they are written; the ledger keeps what they amount to."""
+    name = f"explorer: {call.name}, {tokens.plain(label)}"
+    figure = call.build.settings(call.line, name, _over(call.controls, expression))
     if isinstance(figure, str):
         raise FaultyError(figure)
     values = figure.value if isinstance(figure.value, list) else []
-    written = [_written(value, form, bool(heads)) for value in values]
-    build.figures.append(_entry(figure, entry, values, written))
-    rows = _rows(build, line, heads[0], at_start) if heads else []
-    cells = _cells(values, written, gone) if heads else [[Cell(text) for text in texts] for texts in written]
-    if heads and any(len(each) != len(rows) for each in cells):
-        raise ValueError(f"{label}: {len(rows)} rows have names, but not every setting gives so many values")
-    place = _first(controls)
-    first = values[place]
-    shown = _shown_rows(build, line, at_start, form, first) if heads else _shown(build, line, at_start, form, first)
-    flat = itertools.chain.from_iterable(value if isinstance(value, list) else [value] for value in values)
-    numeric = all(not isinstance(value, str | list) for value in flat)
-    return Result(build.label(line, label), rows, cells, cells[place], shown, numeric)
+    written = [_written(value, form, is_list) for value in values]
+    call.build.figures.append(_entry(figure, name, values, written))
+    return values, written
 
 
 def _written(value: Value, form: str, is_list: bool) -> list[str]:
@@ -319,16 +333,23 @@ def _rows(build: Build, line: int, heads: str | Sequence[str], beside: str) -> l
     return [drawing.datum(build, figure, value, "") for value in values]
 
 
-def _cells(values: Sequence[Value], written: Sequence[Sequence[str]], gone: Sequence[str]) -> list[list[Cell]]:
-    """The rows of every setting: with bars, as parts of the longest of all, where all values are numbers."""
-    flat = [item for value in values if isinstance(value, list) for item in value]
-    numbers = [item for item in flat if isinstance(item, int | float)]
-    if len(numbers) < len(flat):
+def _cells(
+    values: Sequence[Value], written: Sequence[Sequence[str]], gone: Sequence[str], relative: bool
+) -> list[list[Cell]]:
+    """The rows of every setting: with bars, as parts of the longest, where all values are numbers."""
+    settings = [
+        [item for item in value if isinstance(item, int | float)] for value in values if isinstance(value, list)
+    ]
+    if any(len(numbers) < len(texts) for numbers, texts in zip(settings, written, strict=True)):
         return [[Cell(text, gone=text in gone) for text in texts] for texts in written]
-    if min(numbers, default=0) < 0:
+    if any(number < 0 for numbers in settings for number in numbers):
         raise ValueError("a bar cannot be shorter than nothing")
-    parts = iter([round(number / (max(numbers) or 1), 4) for number in numbers])
-    return [[Cell(text, next(parts)) for text in texts] for texts in written]
+    longest = [max(numbers, default=0) for numbers in settings]
+    ends = longest if relative else [max(longest)] * len(settings)
+    return [
+        [Cell(text, round(number / (end or 1), 4)) for text, number in zip(texts, numbers, strict=True)]
+        for texts, numbers, end in zip(written, settings, ends, strict=True)
+    ]
 
 
 def _shown(build: Build, line: int, expression: str, form: str, value: Value) -> list[str]:
