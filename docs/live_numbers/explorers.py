@@ -437,13 +437,13 @@ def _controls_html(name: str, controls: Sequence[Control]) -> str:
 
 
 def _range(key: str, control: Control) -> str:
-    written = control.written[control.start]
-    widest = max(map(len, control.written))
+    written = html.escape(control.written[control.start])
+    longest = html.escape(max(control.written, key=len))
     return (
         f'<div class="ln-control"><label for="{key}">{html.escape(control.label)}</label>'
         f'<input type="range" id="{key}" name="{key}" min="0" max="{len(control.values) - 1}" step="1" '
-        f'value="{control.start}" aria-valuetext="{html.escape(written)}" autocomplete="off">'
-        f'<output for="{key}" aria-live="off" style="min-width:{widest}ch">{html.escape(written)}</output></div>'
+        f'value="{control.start}" aria-valuetext="{written}" autocomplete="off">'
+        f'<output for="{key}" aria-live="off" data-longest="{longest}">{written}</output></div>'
     )
 
 

@@ -222,13 +222,182 @@ def test_the_address_keeps_a_setting_and_restores_it(visit: Callable[..., Any], 
     other.wait_for_function("() => location.search === ''")
 
 
+BAD = ["nonsense", "", "-1", "1e99", "<b>", "%00"]
+
+
 @EACH
-@pytest.mark.parametrize("bad", ["nonsense", "", "-1", "1e99", "<b>", "%00"])
-def test_a_bad_address_is_ignored(visit: Callable[..., Any], asked: Asked, bad: str) -> None:
+def test_a_bad_address_is_ignored(visit: Callable[..., Any], asked: Asked) -> None:
     """A mistyped link would break the page, or show a setting that does not exist."""
-    query = "&".join(f"{asked.name}.{variable}={bad}" for variable in asked.controls)
-    window = visit(f"{asked.path}?{query}&other.limit=3&{asked.name}.unknown=1&h=cat")
-    start = visit(asked.path).page
-    assert start.evaluate(STATE, asked.name) == window.page.evaluate(STATE, asked.name)
-    assert start.evaluate(READ, asked.name) == window.page.evaluate(READ, asked.name)
+    window = visit(asked.path)
+    start, said = window.page.evaluate(STATE, asked.name), window.page.evaluate(READ, asked.name)
+    for first in range(0, len(BAD), 2):
+        bad = [f"{asked.name}.{variable}={BAD[(first + i) % 6]}" for i, variable in enumerate(asked.controls)]
+        window.to(f"{asked.path}?{'&'.join(bad)}&other.limit=3&{asked.name}.unknown=1&h=cat")
+        assert start == window.page.evaluate(STATE, asked.name)
+        assert said == window.page.evaluate(READ, asked.name)
     assert [] == window.errors
+
+
+def test_what_is_wrong_in_an_address_spoils_nothing_else(visit: Callable[..., Any]) -> None:
+    """One mistyped part would lose the rest of a setting that was shared."""
+    each = next(each for each in EXPLORERS if len(each.controls) > 1)
+    (first, values), *_ = Lesson(each).choices().items()
+    variables = [*each.controls]
+    page = visit(f"{each.path}?{each.name}.{variables[1]}=nonsense&{each.name}.{first}={key(values[-1])}").page
+    page.wait_for_function(f"([name, at]) => ({STATE})(name)[0] === at", arg=[each.name, len(values) - 1])
+
+
+def test_an_address_shares_several_explorers(visit: Callable[..., Any]) -> None:
+    """Two explorers of a page would take each other's settings, or only one of them be restored."""
+    path = next(each.path for each in EXPLORERS if sum(each.path == other.path for other in EXPLORERS) > 1)
+    two = [each for each in EXPLORERS if each.path == path][:2]
+    page = visit(path).page
+    starts = [page.evaluate(STATE, each.name) for each in two]
+    wanted = [
+        [(start[0] + 1) % len(next(iter(Lesson(each).choices().values()))), *start[1:]]
+        for each, start in zip(two, starts, strict=True)
+    ]
+    for each, places in zip(two, wanted, strict=True):
+        choose(page, each.name, places)
+        page.wait_for_function("name => location.search.includes(`${name}.`)", arg=each.name)
+    page.reload()
+    for each, places in zip(two, wanted, strict=True):
+        page.wait_for_function(
+            f"([name, places]) => JSON.stringify(({STATE})(name)) === places",
+            arg=[each.name, json.dumps(places, separators=(",", ":"))],
+        )
+
+
+def first_with(kind: str) -> Asked:
+    """An explorer whose first control is a slider."""
+    return next(each for each in EXPLORERS if kind in next(iter(each.controls.values())))
+
+
+def test_it_is_announced_on_change_and_not_while_dragging(visit: Callable[..., Any]) -> None:
+    """A screen reader would talk without a pause while somebody drags, or say nothing at all."""
+    each = first_with("range(")
+    page = visit(each.path).page
+    box = page.locator(f'[data-explorer="{each.name}"]')
+    live = "box => [...box.querySelectorAll('[aria-live], [role=status], [role=alert], output')]"
+    assert box.evaluate(f"box => ({live})(box).filter(e => e.ariaLive !== 'off').map(e => e.className)") == ["ln-said"]
+    slider, said = box.locator("input[type=range]").first, box.locator(".ln-said")
+    slider.scroll_into_view_if_needed()
+    place = slider.bounding_box()
+    before, shown = page.evaluate(READ, each.name), slider.get_attribute("aria-valuetext")
+    page.mouse.move(place["x"] + place["width"] / 2, place["y"] + place["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(place["x"] + place["width"] - 4, place["y"] + place["height"] / 2, steps=8)
+    page.wait_for_function(
+        f"([name, before]) => JSON.stringify(({READ})(name)) !== before", arg=[each.name, compact(before)]
+    )
+    assert "" == said.text_content()
+    assert shown != slider.get_attribute("aria-valuetext")
+    assert slider.get_attribute("aria-valuetext") == box.locator("output").first.text_content()
+    page.mouse.up()
+    page.wait_for_function("said => said.textContent !== ''", arg=said.element_handle())
+    heard = said.text_content()
+    variable = next(iter(each.controls))
+    assert heard.startswith(f"{each.labels[variable]}: {slider.get_attribute('aria-valuetext')}")
+    changed = [
+        label for label, texts in page.evaluate(READ, each.name).items() if texts != before[label] and len(texts) == 1
+    ]
+    assert changed
+    assert all(f"{label}: {page.evaluate(READ, each.name)[label][0]}" in heard for label in changed)
+
+
+EVERY_SETTING = """async ([name, most]) => {
+    const box = document.querySelector(`[data-explorer="${name}"]`);
+    const controls = [...box.querySelectorAll(".ln-control")].map(c => [...c.querySelectorAll("input, select")]);
+    const counts = controls.map(([one, ...rest]) => one.type === "range" ? Number(one.max) + 1
+        : one.type === "checkbox" ? 2 : one.tagName === "SELECT" ? one.options.length : rest.length + 1);
+    const all = counts.reduce((a, b) => a * b, 1);
+    const found = new Set();
+    const words = new Set();
+    for (let n = 0; n < all; n += Math.max(1, Math.floor(all / most))) {
+        let rest = n;
+        controls.forEach((inputs, i) => {
+            const at = rest % counts[i];
+            rest = Math.floor(rest / counts[i]);
+            if (inputs[0].type === "radio") inputs[at].checked = true;
+            else if (inputs[0].type === "checkbox") inputs[0].checked = at === 1;
+            else if (inputs[0].tagName === "SELECT") inputs[0].selectedIndex = at;
+            else inputs[0].value = at;
+            inputs[0].dispatchEvent(new Event("input", { bubbles: true }));
+        });
+        await new Promise(requestAnimationFrame);
+        const top = box.getBoundingClientRect().top;
+        const next = box.closest("figure").nextElementSibling.getBoundingClientRect().top;
+        const rows = [...box.querySelectorAll("tr, .ln-control, .ln-control > *")].map(e => e.getBoundingClientRect());
+        found.add(JSON.stringify([next - top, ...rows.map(r => [r.top - top, r.left])]));
+        words.add(box.textContent);
+        if (document.documentElement.scrollWidth > innerWidth) found.add("sideways");
+    }
+    return [found.size, words.size, [...found].slice(0, 2)];
+}"""
+
+
+@EACH
+@pytest.mark.parametrize("palette", BUDGET["palettes"])
+@pytest.mark.parametrize("width", BUDGET["widths"])
+def test_nothing_moves(visit: Callable[..., Any], asked: Asked, width: int, palette: str) -> None:
+    """The page would jump under the reader's finger, or have to be scrolled sideways, at some setting."""
+    page = visit(asked.path, color_scheme=palette, viewport={"width": width, "height": 900}).page
+    page.locator(f'[data-explorer="{asked.name}"]').hover()
+    places, words, examples = page.evaluate(EVERY_SETTING, [asked.name, 150])
+    assert 1 == places, examples
+    assert 5 < words
+
+
+@EACH
+def test_without_a_script_and_on_paper_the_first_setting_is_told(visit: Callable[..., Any], asked: Asked) -> None:
+    """A reader without a script would see controls that do nothing, or results without the setting they belong to."""
+    page = visit(asked.path).page
+    box = page.locator(f'[data-explorer="{asked.name}"]')
+    assert box.locator(".ln-controls").is_visible()
+    assert not box.locator(".ln-setting").is_visible()
+    said = page.evaluate(READ, asked.name)
+    page.emulate_media(media="print")
+    without = visit(asked.path, java_script_enabled=False).page.locator(f'[data-explorer="{asked.name}"]')
+    for shown in (box, without):
+        assert not shown.locator(".ln-controls").is_visible()
+        assert not shown.locator(".ln-foot a").is_visible()
+        assert shown.locator(".ln-setting").is_visible()
+    told = without.locator(".ln-setting").text_content()
+    assert all(f"{label}: " in told for label in asked.labels.values())
+    cells = without.locator("[data-result]")
+    assert [text for texts in said.values() for text in texts] == cells.all_text_contents()
+
+
+def test_results_that_do_not_load_are_told_and_asked_for_again(visit: Callable[..., Any]) -> None:
+    """A reader on a train would see a control move, and believe the results of another setting."""
+    each = first_with("range(")
+    page = visit(each.path).page
+    before, start = page.evaluate(READ, each.name), page.evaluate(STATE, each.name)
+    page.route("**/explorers/*.json", lambda route: route.abort())
+    tab_to(page, each.name, 0)
+    page.keyboard.press("ArrowLeft")
+    said = page.locator(f'[data-explorer="{each.name}"] .ln-said')
+    page.wait_for_function("said => said.textContent.includes('could not be loaded')", arg=said.element_handle())
+    assert said.is_visible()
+    assert start == page.evaluate(STATE, each.name)
+    assert before == page.evaluate(READ, each.name)
+    page.unroute_all()
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_function(f"([name, start]) => ({STATE})(name)[0] === start - 1", arg=[each.name, start[0]])
+    page.wait_for_function(
+        "said => said.textContent !== '' && !said.textContent.includes('could not')", arg=said.element_handle()
+    )
+    assert before != page.evaluate(READ, each.name)
+
+
+def test_nothing_is_loaded_before_it_is_used(visit: Callable[..., Any]) -> None:
+    """Every reader would pay for results that few ask for."""
+    each = EXPLORERS[0]
+    page = visit("").page
+    asked_for: list[str] = []
+    page.on("request", lambda request: asked_for.append(request.url))
+    page.goto(page.url + each.path)
+    page.wait_for_load_state("networkidle")
+    assert [] == [url for url in asked_for if url.endswith(".json") and "/explorers/" in url]
+    with page.expect_response("**/explorers/*.json"):
+        page.locator(f'[data-explorer="{each.name}"] .ln-control').first.hover()
