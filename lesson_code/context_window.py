@@ -145,6 +145,35 @@ def tokens_read(
     return read
 
 
+def fates(messages: list[Message], limit: int, keep_system: bool = True) -> list[str]:
+    """Say of each message whether `truncate` keeps it.
+
+    Each is "sent" or "cut", or all are "not sent" where it refuses.
+
+    >>> fates(CAT_CHAT, 12)
+    ['sent', 'cut', 'cut', 'cut', 'cut', 'sent']
+    """
+    own = [message.copy() for message in messages]  # so that no two are the same
+    try:
+        kept = {id(message) for message in truncate(own, limit, keep_system)}
+    except ValueError:
+        return ["not sent"] * len(own)
+    return ["sent" if id(message) in kept else "cut" for message in own]
+
+
+def limit_used(messages: list[Message], limit: int, keep_system: bool = True) -> str:
+    """Say how much of a limit `truncate` uses, or why it refuses.
+
+    >>> limit_used(CAT_CHAT, 12)
+    '8 of 12 tokens'
+    """
+    try:
+        kept = truncate(messages, limit, keep_system)
+    except ValueError as error:
+        return str(error)
+    return f"{total_tokens(kept)} of {limit} tokens"
+
+
 def attention_pairs(n: int) -> int:
     """Count the query/key pairs that one full-attention head compares.
 

@@ -157,3 +157,35 @@ def _field(cfg: Mapping[str, Any], name: str) -> int:
             f"{name} is {value!r}, not a whole number of 1 or more; {ELSEWHERE}"
         )
     return value
+
+
+# Models to compare, by what their own config.json says. One is made up: Qwen3-8B as it
+# would be if every head had a key/value pair of its own.
+MODELS: dict[str, dict[str, Any]] = {
+    "Qwen3-0.6B": {
+        "num_hidden_layers": 28,
+        "num_attention_heads": 16,
+        "num_key_value_heads": 8,
+        "head_dim": 128,
+        "max_position_embeddings": 40_960,
+        "torch_dtype": "bfloat16",
+    },
+    "Qwen3-8B": load_config(),
+    "Qwen3-8B, without sharing": load_config() | {"num_key_value_heads": 32},
+    "Qwen3-32B": {
+        "num_hidden_layers": 64,
+        "num_attention_heads": 64,
+        "num_key_value_heads": 8,
+        "head_dim": 128,
+        "max_position_embeddings": 40_960,
+        "torch_dtype": "bfloat16",
+    },
+    "Llama-3.1-8B": {
+        "num_hidden_layers": 32,
+        "num_attention_heads": 32,
+        "num_key_value_heads": 8,
+        "hidden_size": 4_096,
+        "max_position_embeddings": 131_072,
+        "torch_dtype": "bfloat16",
+    },
+}

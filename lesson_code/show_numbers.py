@@ -17,6 +17,7 @@ from lesson_code.kv_memory import CONFIG_URL, fetch_config, load_config
 _TEN_TURNS = "total_tokens([filler('user', 50), filler('assistant', 50)] * 10)"
 _TWENTY_TURNS = "total_tokens([filler('user', 50), filler('assistant', 50)] * 20)"
 _ONE_KV_PAIR_A_HEAD = "load_config() | {'num_key_value_heads': 32}"
+_CHOSEN = "MODELS['Qwen3-8B'] | {'torch_dtype': 'bfloat16'}"
 _QUIZ_MODEL = (
     "{'num_hidden_layers': 28, 'num_attention_heads': 28, 'num_key_value_heads': 4, "
     "'head_dim': 128, 'torch_dtype': 'float16'}"
@@ -41,6 +42,18 @@ SOURCE_BASED: dict[str, list[str]] = {
         "load_config()['num_key_value_heads']",
         "load_config()['head_dim']",
         "load_config()['torch_dtype']",
+        *(
+            f"MODELS['{model}']['{field}']"
+            for model in ("Qwen3-0.6B", "Qwen3-32B", "Llama-3.1-8B")
+            for field in (
+                "num_hidden_layers",
+                "num_key_value_heads",
+                "max_position_embeddings",
+            )
+        ),
+        "MODELS['Qwen3-0.6B']['head_dim']",
+        "MODELS['Qwen3-32B']['head_dim']",
+        "4_096 // 32",
         "8_200_000_000",
         "8_200_000_000 * BYTES_PER_VALUE['bfloat16']",
         "8_200_000_000 * BYTES_PER_VALUE['bfloat16'] / 10**9",
@@ -74,6 +87,9 @@ CALLS: dict[str, list[str]] = {
         "total_tokens(truncate(CAT_CHAT, 12, keep_system=False))",
         "total_tokens(truncate(CAT_CHAT, 19))",
         "total_tokens(truncate(CAT_CHAT, 1_000))",
+        "fates(CAT_CHAT, 12, True)",
+        "limit_used(CAT_CHAT, 12, True)",
+        "'yes' if fates(CAT_CHAT, 12, True)[1] == 'sent' else 'no'",
         # Reading it all again.
         "tokens_read(3, 10)",
         "[tokens_read(n, 10) - tokens_read(n - 1, 10) for n in range(1, 4)]",
@@ -98,6 +114,9 @@ CALLS: dict[str, list[str]] = {
         "[tokens_read(n, 50) - tokens_read(n - 1, 50) for n in range(6, 11)]",
         "[tokens_read(n, 50, 450) - tokens_read(n - 1, 50, 450) for n in range(1, 11)]",
         "tokens_read(10, 50, 450)",
+        "[tokens_read(10, 50), tokens_read(10, 50, 450)]",
+        "tokens_read(10, 50, 450) - tokens_read(10 - 1, 50, 450)",
+        "tokens_read(10, 50, 450) / (2 * 10 * 50)",
         "tokens_read(40, 50)",
         "tokens_read(40, 50, 450)",
         "tokens_read(5, 50, 450)",
@@ -164,6 +183,11 @@ CALLS: dict[str, list[str]] = {
         "[kv_bytes_at_max_context(load_config() | {'num_key_value_heads': n})"
         " for n in (8, 32)]",
         f"kv_bytes_at_max_context({_ONE_KV_PAIR_A_HEAD}) / 2**30",
+        # Of the models that can be chosen, the first choice.
+        f"kv_bytes_per_token({_CHOSEN})",
+        f"kv_bytes({_CHOSEN}, 32_768)",
+        f"80_000_000_000 // kv_bytes({_CHOSEN}, 32_768)",
+        "'yes' if 32_768 <= MODELS['Qwen3-8B']['max_position_embeddings'] else 'no'",
         # Check yourself.
         f"kv_bytes_per_token({_QUIZ_MODEL})",
         f"kv_bytes_per_token({_QUIZ_MODEL}) / 2**10",

@@ -37,12 +37,13 @@ class Figure:
     """One figure as a page quotes it.
 
     Attributes:
-        kind: `computed` (one value), `series` (the values of a picture) or `printed` (output, texts of a picture).
+        kind: `computed` (one value), `series` (the values of a picture), `settings` (of an explorer, all of them),
+            `printed` (output, texts of a picture) or `cited`.
         page: the page's path below `docs/`.
         line: where it stands there.
-        name: its name in the ledger: the expression, or `output: ID`, `picture: ID`.
+        name: its name in the ledger: the expression, or `output: ID`, `picture: ID`, `explorer: ID, RESULT`.
         code: what was evaluated: the expression with all names written out, or the block.
-        value: the exact value.
+        value: the exact value; of settings the expression, and what the values amount to.
         written: as the page writes it; empty for series and printed lines.
         sources: the keys of the cited figures it rests on.
     """
@@ -55,6 +56,15 @@ class Figure:
     value: Value
     written: str = ""
     sources: tuple[str, ...] = ()
+
+    @property
+    def expression(self) -> str:
+        """What a reader would type."""
+        return str(self.value[0]) if self.kind == "settings" and isinstance(self.value, list) else self.name
+
+
+ASSERTED = frozenset({"computed", "series", "settings"})
+"""The kinds of figures that a test must assert."""
 
 
 @dataclass(frozen=True)
@@ -118,6 +128,7 @@ class Build:
         self.pages: dict[str, Page] = {}
         self.page = Page("")
         self.navigation: list[str] = []
+        self.files: dict[str, str] = {}
         self.sources, source_faults = sources.read(project)
         self.allow, allow_faults = typed.read_allow_list(project)
         self.faults += source_faults + allow_faults
@@ -388,12 +399,45 @@ class Build:
             return self.failed(line, "failing expression", f"{name}: {outcome.error}")
         return Figure("drawn", self.page.uri, line, name, name, outcome.value or [])
 
+    def choices(self, line: int, expression: str) -> list[Value] | str:
+        """The values that a reader may choose from: inputs, which the expressions beside them contain."""
+        try:
+            found = self._resolve(f"list({expression})")
+        except ValueError as error:
+            return self.failed(line, "faulty expression", f"{expression}: {error}")
+        if found.unknown:
+            return self.failed(line, "undefined name", f"{expression}: {', '.join(sorted(found.unknown))}")
+        outcome = self.evaluator.figure(found.canonical)
+        if outcome.error or not isinstance(outcome.value, list):
+            return self._not_computed(line, "failing expression", expression, outcome)
+        return outcome.value
+
+    def settings(self, line: int, name: str, expression: str) -> Figure | str:
+        """The values of an expression for all settings of an explorer, or the token of the fault.
+
+        Args:
+            line: where it stands.
+            name: what it is called in the ledger.
+            expression: a list of the values.
+        """
+        figure = self._computed(line, "settings", expression)
+        if isinstance(figure, str):
+            self.page.failed.add(name)
+        return figure
+
     def label(self, line: int, text: str) -> str:
         """A text of a picture or a heading of a table: figures in it computed, nothing typed."""
         for _, number in self.allow.typed(TOKEN.sub(typed.FIGURE, text)):
             what = f"{number!r} in the label {tokens.plain(text)!r}"
             self.fault(line, "typed number", what, "put number(...) or given(...) into the label")
         return tokens.plain(text)
+
+    def write_files(self, site: Path) -> None:
+        """Write the files that belong to the pages, such as the results that an explorer looks up."""
+        for name, content in self.files.items():
+            file = site / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(content, encoding="utf-8", newline="\n")
 
     # What the pages amount to
 
@@ -412,7 +456,7 @@ class Build:
             by_page[uri] = {ledger.INPUTS: values}
         for figure in sorted(self.figures, key=lambda figure: figure.line):
             entries = by_page.setdefault(figure.page, {})
-            if figure.kind == "printed":
+            if figure.kind in ("printed", "settings"):
                 assert isinstance(figure.value, list)
                 entries[figure.name] = figure.value
                 continue
@@ -425,7 +469,7 @@ class Build:
         """Every figure that a test must assert, by the code that computes it."""
         found: dict[str, Figure] = {}
         for figure in self.figures:
-            if figure.kind in ("computed", "series"):
+            if figure.kind in ASSERTED:
                 found.setdefault(figure.code, figure)
         return found
 

@@ -13,7 +13,7 @@ import urllib.request
 from pathlib import Path
 
 from live_numbers import evidence, expressions, gate, hooks, ledger, sources
-from live_numbers.build import Build
+from live_numbers.build import ASSERTED, Build
 from live_numbers.dependencies import Code
 from live_numbers.evaluate import Evaluator
 from live_numbers.faults import Fault, report
@@ -87,7 +87,7 @@ def check(project: Project) -> int:
         print(report(faults), file=sys.stderr)
         return WRONG
     figures = build.to_assert()
-    quoted = sum(figure.kind in ("computed", "series") for figure in build.figures)
+    quoted = sum(figure.kind in ASSERTED for figure in build.figures)
     printed = sum(figure.kind == "printed" for figure in build.figures)
     cited = sum(len(page.cited) for page in build.pages.values())
     share = 100 * confirmed // len(figures) if figures else 100
@@ -164,9 +164,13 @@ def show(project: Project, page: str | None) -> int:
 def _rows(build: Build, uri: str) -> list[tuple[str, str, str]]:
     """Each figure of a page once: as written, its name, and `source` where it rests on one."""
     rows = {
-        (figure.written or "picture", figure.name, f"  source {', '.join(figure.sources)}" if figure.sources else "")
+        (
+            figure.written or "picture",
+            figure.expression,
+            f"  source {', '.join(figure.sources)}" if figure.sources else "",
+        )
         for figure in build.figures
-        if figure.page == uri and figure.kind in ("computed", "series")
+        if figure.page == uri and figure.kind in ASSERTED
     }
     figures = [sources.find(build.sources, key) for key in build.pages[uri].cited]
     cited = [(figure.written, figure.key, "  source") for _, figure in figures]

@@ -220,7 +220,7 @@ def message_rows(
     cells = [
         [
             f"<td>{tokens.html(html.escape(label))}</td>",
-            f"<td>{', '.join(_data(build, figure, value, '') for value in _values(figure)) or 'nothing'}</td>",
+            f"<td>{', '.join(datum(build, figure, value, '') for value in _values(figure)) or 'nothing'}</td>",
         ]
         for label, figure in series.items()
     ]
@@ -311,7 +311,7 @@ def _banded(build: Build, found: Sequence[Figure], form: str) -> list[str]:
     if len(found) == 1:
         return _cells(build, found[0], form)
     parts = zip(*(_values(figure) for figure in found), strict=True)
-    written = ([_data(build, figure, value, form) for figure, value in zip(found, row, strict=True)] for row in parts)
+    written = ([datum(build, figure, value, form) for figure, value in zip(found, row, strict=True)] for row in parts)
     return [
         f'<td class="ln-number">{value}<br><span class="ln-interval">{low} to {high}</span></td>'
         for value, low, high in written
@@ -337,10 +337,10 @@ def _figure(
 def _cell(build: Build, figure: Figure, value: forms.Value, form: str) -> str:
     """One value of a series as a cell of the table."""
     kind = "" if isinstance(value, str) else ' class="ln-number"'
-    return f"<td{kind}>{_data(build, figure, value, form)}</td>"
+    return f"<td{kind}>{datum(build, figure, value, form)}</td>"
 
 
-def _data(build: Build, figure: Figure, value: forms.Value, form: str) -> str:
+def datum(build: Build, figure: Figure, value: forms.Value, form: str) -> str:
     """One value of a series, marked as computed."""
     written = forms.write(value, form)
     build.page.shown.figures.add(("data-expr", figure.name, str(value), written))

@@ -64,6 +64,30 @@ def literals(code: str) -> set[int | float | str]:
     return found
 
 
+def substituted(expression: str, values: Mapping[str, int | float | str]) -> str:
+    """Return the expression, in normal form, with free names replaced by the values they have.
+
+    Raises:
+        ValueError: the text is no expression.
+
+    >>> substituted("f(n, [n for n in range(k)])", {"n": 2, "k": 3})
+    'f(2, [n for n in range(3)])'
+    """
+    tree = parse(expression)
+    return ast.unparse(_Filled({node: values[node.id] for node in _free(tree) if node.id in values}).visit(tree))
+
+
+class _Filled(ast.NodeTransformer):
+    """Replaces names by constants."""
+
+    def __init__(self, constants: Mapping[ast.AST, int | float | str]) -> None:
+        self.constants = constants
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        """Return what stands for the name."""
+        return parse(repr(self.constants[node])) if node in self.constants else node
+
+
 def uses_lesson_code(expression: str) -> bool:
     """Say whether a canonical expression refers to anything in the lessons' package."""
     return LESSONS in free_names(parse(expression))

@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 
 from live_numbers import expressions, ledger, lint, typed
-from live_numbers.build import Build, Figure
+from live_numbers.build import ASSERTED, Build, Figure
 from live_numbers.dependencies import Code
 from live_numbers.evidence import suggest
 from live_numbers.faults import Fault
@@ -123,7 +123,7 @@ def _unused_lines(build: Build, accepted: ledger.Pages, now: ledger.Pages) -> li
 def _second_opinion(build: Build, differing: list[Figure]) -> dict[str, bool]:
     """Whether each of the figures gives the same value in a fresh interpreter."""
     same: dict[str, bool] = {}
-    expressions_ = list(dict.fromkeys(f.code for f in differing if f.kind in ("computed", "series")))
+    expressions_ = list(dict.fromkeys(f.code for f in differing if f.kind in ASSERTED))
     blocks = list(dict.fromkeys(figure.code for figure in differing if figure.name.startswith("output: ")))
     if expressions_:
         same |= build.evaluator.stable("figure", expressions_)
@@ -166,12 +166,14 @@ def unasserted(build: Build) -> list[Fault]:
         if known:
             continue
         if published := build.asserted.get(code):
-            what = f"{figure.name}: {published[0].test} names the source {published[0].source!r}, which is unknown"
+            what = (
+                f"{figure.expression}: {published[0].test} names the source {published[0].source!r}, which is unknown"
+            )
             faults.append(Fault(*place, "unknown source", what, "name a source of docs/sources.toml in the mark"))
         else:
-            what = f"{figure.name} is asserted by no test with a value that owes nothing to the code"
+            what = f"{figure.expression} is asserted by no test with a value that owes nothing to the code"
             faults.append(
-                Fault(*place, "unasserted figure", what, suggest(figure.name, build.pages[figure.page].topic))
+                Fault(*place, "unasserted figure", what, suggest(figure.expression, build.pages[figure.page].topic))
             )
     return faults
 

@@ -179,6 +179,7 @@ def _judge(env: Any) -> None:
     build.faults += gate.check_files(build, own) + gate.check_settings(build, _settings(env))
     build.faults += machine_pages.write(build.project, site, pages, *_entries(env))
     build.faults += gate.judge(build, site, pages, list(dict.fromkeys(_warnings)))
+    build.write_files(site)
     if _collected is not None:
         _collected.append(build)
     elif build.faults and serving():

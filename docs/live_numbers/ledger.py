@@ -21,7 +21,8 @@ Pages = dict[str, Entries]
 
 HEAD = """\
 # The accepted figures of the site, page by page: expression = [exact value, "as written", ...].
-# An example or a picture has the lines it prints. Written by `live-numbers accept`; not meant to be edited.
+# An example or a picture has the lines it prints, an explorer what its settings amount to.
+# Written by `live-numbers accept`; not meant to be edited.
 """
 
 
@@ -96,8 +97,8 @@ def places(path: Path) -> dict[tuple[str, str], int]:
 
 
 def is_example(name: str) -> bool:
-    """Whether an entry holds printed lines (an example, a picture) and no expression."""
-    return name == INPUTS or name.startswith(("output: ", "picture: "))
+    """Whether an entry holds lines (of an example, a picture, an explorer) and is no expression."""
+    return name == INPUTS or name.startswith(("output: ", "picture: ", "explorer: "))
 
 
 def is_expression(name: str) -> bool:

@@ -42,6 +42,7 @@ class Shown:
         blocks: source and output of every executed block, by id.
         codes: the code shown by name, by that name.
         pictures: the texts of every picture, by id.
+        explorers: the HTML of every explorer, by name.
         lists: the texts of the lists of sources and of numbers at the page's end.
         faults: what was put in the place of something that failed.
         title: the page's title, if figures stand in it.
@@ -51,6 +52,7 @@ class Shown:
     blocks: dict[str, tuple[str, str]] = field(default_factory=dict)
     codes: dict[str, str] = field(default_factory=dict)
     pictures: dict[str, list[str]] = field(default_factory=dict)
+    explorers: dict[str, str] = field(default_factory=dict)
     lists: set[str] = field(default_factory=set)
     faults: set[str] = field(default_factory=set)
     title: str = ""
@@ -94,7 +96,7 @@ class _Reader:
         if hole := self.exempt(element):
             self.checked.append(hole)
             self.let_out.append(element)
-            for inner in SPEAKING(element) if len(element) else ():
+            for inner in SPEAKING(element) if len(element) and not element.get("data-explorer") else ():
                 self.attributes(inner)
         else:
             self.checked.append(" " if tag in ("br", "img") else element.text or "")
@@ -142,6 +144,9 @@ class _Reader:
             said = [*element.xpath("./*[name() = 'svg']/*[name() = 'title']"), *element.iter("text")]
             known = [" ".join(text.split()) for text in self.shown.pictures.get(element.get("data-picture"), [])]
             return self.claim([_visible(text) for text in said] == known, "forged picture", element, HOLE)
+        elif element.get("data-explorer"):
+            known_html = self.shown.explorers.get(element.get("data-explorer"), "")
+            return self.claim(_same(element, known_html), "forged explorer", element, HOLE)
         elif "data-list" in element.attrib:
             return self.claim(_visible(element) in self.shown.lists, "forged list", element, HOLE)
         return ""
@@ -197,6 +202,11 @@ class _Reader:
         for marker in MARKERS:
             if marker in text:
                 self.found("unrendered macro", marker, text)
+
+
+def _same(element: Any, known: str) -> bool:
+    """Whether an element is, attributes and all, a piece of HTML."""
+    return bool(known) and etree.tostring(element, with_tail=False) == etree.tostring(html.fragment_fromstring(known))
 
 
 def _is_code(text: str) -> bool:

@@ -6,7 +6,8 @@
 * `code(name)`: code of `lesson_code` by name;
 * `table({heading: expression, ...})`: columns of computed values;
 * `line_chart(...)`, `strip(...)`, `timeline(...)`, `message_rows(...)`, `sequence(...)`, `assembly(...)`: pictures, see
-  `live_numbers.drawing`.
+  `live_numbers.drawing`;
+* `explorer(...)`: results for settings that the reader chooses, see `live_numbers.explorers`.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from functools import lru_cache
 from types import CodeType, FrameType
 from typing import Any
 
-from live_numbers import drawing
+from live_numbers import drawing, explorers
 from live_numbers.build import Build
 
 _running: list[Build] = []
@@ -103,6 +104,7 @@ PICTURES: list[Callable[..., str]] = [
     drawing.message_rows,
     drawing.sequence,
     drawing.assembly,
+    explorers.explorer,
 ]
 PLAIN: list[Callable[..., str]] = [number, cited, given, code, table]
 MACROS = {macro.__name__: _forgiving(macro) for macro in [*PLAIN, *map(_picture, PICTURES)]}

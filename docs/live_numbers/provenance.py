@@ -6,7 +6,7 @@ import html
 import re
 from collections.abc import Iterable
 
-from live_numbers.build import Build, Figure, Page
+from live_numbers.build import ASSERTED, Build, Figure, Page
 from live_numbers.evidence import Assertion
 from live_numbers.lint import visible_text
 from live_numbers.tokens import Piece, tokens
@@ -24,7 +24,7 @@ def sections(build: Build, page: Page) -> str:
     parts = []
     if page.cited:
         parts.append("## Sources {#sources}\n\n" + _block(page, _sources(build, page)))
-    figures = [figure for figure in build.figures if figure.page == page.uri and figure.kind in ("computed", "series")]
+    figures = [figure for figure in build.figures if figure.page == page.uri and figure.kind in ASSERTED]
     figures = list({(figure.name, figure.written): figure for figure in figures}.values())
     if figures:
         parts.append("## Numbers on this page {#numbers-on-this-page}\n\n" + _block(page, _numbers(build, figures)))
@@ -55,7 +55,7 @@ def _numbers(build: Build, figures: list[Figure]) -> str:
     """Each expression once: value, expression, the code that computes it, the test that asserts it."""
     by_name: dict[str, list[Figure]] = {}
     for figure in figures:
-        by_name.setdefault(figure.name, []).append(figure)
+        by_name.setdefault(figure.expression, []).append(figure)
     items = []
     for name, uses in by_name.items():
         first = uses[0]
