@@ -23,7 +23,7 @@ from live_numbers.project import Project
 
 BASE: Any = MarkdownConverter  # its type information leaves out most of its methods
 
-LEFT_OUT = "button, dialog, form, input, output, script, select, style, template, nav, a.headerlink, [hidden]"
+LEFT_OUT = "button, dialog, fieldset, form, input, output, script, select, style, template, nav, a.headerlink, [hidden]"
 """What of a page is there to be used and not to be read."""
 
 

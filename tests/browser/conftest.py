@@ -17,7 +17,7 @@ import tomllib
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -38,7 +38,10 @@ def missing(what: str) -> None:
 class Compressing(http.server.SimpleHTTPRequestHandler):
     """Serves a folder below a path, compressed as hosts do, and logs nothing."""
 
-    extensions_map = {**http.server.SimpleHTTPRequestHandler.extensions_map, ".mjs": "text/javascript"}
+    extensions_map: ClassVar[dict[str, str]] = {
+        **http.server.SimpleHTTPRequestHandler.extensions_map,
+        ".mjs": "text/javascript",
+    }
 
     def log_message(self, *arguments: Any) -> None:
         """Say nothing."""
@@ -103,7 +106,8 @@ def browser() -> Iterator[Any]:
         missing("there is no Chromium")
     switches = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
     with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=program, args=[*switches, "--disable-sync", "--no-first-run"])
+        switches += ["--disable-sync", "--no-first-run"]
+        running = playwright.chromium.launch(executable_path=program, args=switches)
         yield running
         running.close()
 
