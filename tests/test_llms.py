@@ -16,8 +16,8 @@ from tests.tiny_site import TinySite
 PICTURE = """
 <article><h1>Cats<a class="headerlink" href="#cats">¶</a></h1>
 <p>They have
-<data value="12" data-expr="legs(3)">12</data> legs, see <a href="../dogs/#tails">dogs</a>
-and <a href="a.png">it</a>.</p>
+<data value="12" data-expr="legs(3)">12</data> legs, see <a href="../dogs/#tails">dogs</a>,
+<a href="a.png">it</a> and <a href="#below">below</a>.</p>
 <p>12. That was all.</p>
 <figure><div data-picture="legs"><svg><title>Legs of 3 cats.</title><text>99</text></svg></div>
 <figcaption>Few.</figcaption>
@@ -42,7 +42,7 @@ and <a href="a.png">it</a>.</p>
 MARKDOWN = """\
 # Cats
 
-They have 12 legs, see [dogs](../dogs/index.md#tails) and [it](a.png).
+They have 12 legs, see [dogs](../dogs/index.md), [it](a.png) and below.
 
 12\\. That was all.
 

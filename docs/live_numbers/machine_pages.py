@@ -117,7 +117,10 @@ def as_markdown(document: str, file: str, known: frozenset[str]) -> Page:
     for element in article.find_all(["details", "figure"]):
         element.name = "section"  # for which the converter knows that white space at its ends is nothing
     for link in article.find_all("a", href=True):
-        link["href"] = _to_markdown(str(link["href"]), file, known)
+        if str(link["href"]).startswith("#"):
+            link.unwrap()  # a place of this page: Markdown has no names for places
+        else:
+            link["href"] = _to_markdown(str(link["href"]), file, known)
     body = _Converter(heading_style="ATX", bullets="-", wrap=True, wrap_width=None).convert_soup(article)
     text = body.strip() + "\n"
     return Page(text, difference(article.get_text("\n"), text))
@@ -132,15 +135,15 @@ def _paragraph(soup: BeautifulSoup, text: str) -> Tag:
 
 
 def _to_markdown(address: str, file: str, known: frozenset[str]) -> str:
-    """The address of the Markdown of a page of the site; every other address as it is."""
-    if re.match(r"[a-z][a-z0-9+.-]*:|//|#", address):
+    """The address of the Markdown of a page of the site, whatever place in it is meant; others as they are."""
+    if re.match(r"[a-z][a-z0-9+.-]*:|//", address):
         return address
-    path, mark, fragment = address.partition("#")
+    path = address.partition("#")[0]
     target = posixpath.normpath(posixpath.join(posixpath.dirname(file), path))
     page = target if target in known else posixpath.normpath(posixpath.join(target, "index.html"))
     if page not in known:
         return address
-    return posixpath.relpath(markdown_file(page), posixpath.dirname(file) or ".") + mark + fragment
+    return posixpath.relpath(markdown_file(page), posixpath.dirname(file) or ".")
 
 
 class _Converter(BASE):  # type: ignore[misc]
