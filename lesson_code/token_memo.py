@@ -729,24 +729,39 @@ RUN_BYTES = 2**20
 
 
 @cache
-def two_chats(window: float) -> tuple[tuple[int, Stats], ...]:
+def two_chats(
+    window: float,
+    max_bytes: int = RUN_BYTES,
+    max_entries: int = 4_096,
+    characters: int = 200_000,
+) -> tuple[tuple[int, Stats], ...]:
     """Run a large chat for 100 seconds, then a small one for 100, with one memo.
 
-    Every 10 seconds the chat gets a message and is estimated as a whole. A message of
-    the large one has 200,000 characters, and the memo may keep `RUN_BYTES`.
+    Every 10 seconds the chat gets a message and is estimated as a whole.
+
+    Args:
+        window: The active window, in seconds.
+        max_bytes: How much the memo may keep alive.
+        max_entries: How many entries the memo may have.
+        characters: The length of a message of the large chat; those of the small one
+            have 20.
 
     Returns:
         For every 10 seconds the bytes that are kept alive, and the statistics.
     """
     clock = ManualClock()
     memo = TokenMemo(
-        max_bytes=RUN_BYTES, active_window_s=window, clock=clock, size=model_size
+        max_entries=max_entries,
+        max_bytes=max_bytes,
+        active_window_s=window,
+        clock=clock,
+        size=model_size,
     )
     large: list[Message] = []
     small: list[Message] = []
     moments = []
     for moment in range(21):
-        chat, size = (large, 200_000) if moment < 10 else (small, 20)
+        chat, size = (large, characters) if moment < 10 else (small, 20)
         chat.append({"role": "tool", "content": f"{moment:0{size}}"})
         for message in chat:
             memo.estimate(message)

@@ -13,8 +13,7 @@ class Explorer {
     this.told = this.cells.map(inWords);
     const panel = box.querySelector(".ln-controls");
     this.controls = [...panel.querySelectorAll(".ln-control")];
-    this.start = this.controls.map(chosen);
-    this.shown = this.start;
+    this.shown = this.controls.map(chosen);
     panel.disabled = false;
     for (const event of ["pointerenter", "focusin"]) box.addEventListener(event, () => this.load());
     panel.addEventListener("input", () => this.show());
@@ -25,21 +24,20 @@ class Explorer {
   load() {
     this.loading ??= fetch(new URL(`explorers/${this.box.dataset.results}`, import.meta.url))
       .then((answer) => (answer.ok ? answer.json() : Promise.reject(answer.statusText)))
-      .catch(() => {
-        this.loading = undefined;
-        this.controls.forEach((control, i) => put(control, this.shown[i]));
-        this.say("The other settings could not be loaded. Move a control to try again.", true);
-        return null;
-      });
+      .catch(() => (this.loading = null));
     return this.loading;
   }
 
   /** Show the setting that the controls have by the time its results are there. */
   async show() {
     const data = await this.load();
-    if (!data) return null;
+    if (!data) {
+      this.controls.forEach((control, i) => put(control, this.shown[i]));
+      this.say("The other settings could not be loaded. Move a control to try again.", true);
+      return null;
+    }
     this.shown = this.controls.map(chosen);
-    const isFirst = this.shown.every((place, i) => place === this.start[i]);
+    const isFirst = data.controls.every(({ start }, i) => start === this.shown[i]);
     let setting = 0;
     let settings = 1;
     data.controls.forEach(({ keys, written }, i) => {

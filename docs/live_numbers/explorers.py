@@ -421,7 +421,9 @@ def _lookup(controls: Sequence[Control], results: Sequence[Result]) -> str:
         if any(cell.gone for cell in places):
             entry["gone"] = [int(cell.gone) for cell in places]
         found.append(entry)
-    chosen = [{"name": c.name, "label": c.label, "keys": c.keys, "written": c.written} for c in controls]
+    chosen = [
+        {"name": c.name, "label": c.label, "keys": c.keys, "written": c.written, "start": c.start} for c in controls
+    ]
     return json.dumps({"controls": chosen, "results": found}, ensure_ascii=False, separators=(",", ":")) + "\n"
 
 

@@ -36,7 +36,7 @@ class Asked:
 
 def asked() -> Iterator[Asked]:
     """Every explorer, read from the Markdown of the pages."""
-    for page in sorted((ROOT / "docs").rglob("*.md")):
+    for page in sorted((ROOT / "docs").rglob("*.md")):  # what a page only shows stands between raw and endraw
         text = page.read_text(encoding="utf-8")
         for call in CALL.findall(re.sub(r"\[\[% raw %\]\].*?\[\[% endraw %\]\]", "", text, flags=re.S)):
             yield from [_read(page, text, call)]
