@@ -26,7 +26,7 @@ function start() {
 }
 
 function heard(message) {
-  jobs[0].tell(message);
+  jobs[0]?.tell(message);
   if ("broken" in message) end();
   if ("broken" in message || "ended" in message) next();
 }
@@ -73,7 +73,7 @@ function equip(block) {
   const reset = make("button", { className: "run-button", type: "button", hidden: true }, "Reset");
   const button = make("button", { className: "run-button", type: "button" });
   const area = make("textarea", { id: `${id}-code`, className: "run-code", spellcheck: false, wrap: "off", autocapitalize: "off" });
-  const keys = make("span", { id: `${id}-keys` }, "Tab indents. Escape, then Tab, leaves.");
+  const keys = make("span", { id: `${id}-keys`, className: "run-keys" }, "Tab indents. Escape, then Tab, leaves.");
   const label = make("label", { htmlFor: area.id }, `Your version of “${name}”`);
   const editor = make("div", { className: "run-editor", hidden: true }, make("div", { className: "run-head" }, label, keys), area);
   const code = make("code");
@@ -124,7 +124,6 @@ function equip(block) {
       swap(true);
     };
     const finish = (text) => {
-      if (silent) write("");
       halt = undefined;
       result.ariaBusy = "false";
       if (code.scrollWidth > code.clientWidth) code.tabIndex = 0;
@@ -143,7 +142,11 @@ function equip(block) {
       }
       if (message.text) write(message.text, message.error);
       if (message.stopped) finish("Stopped.");
-      if ("ended" in message) finish(message.ended ? `Ended with ${message.ended}.` : silent ? "Done. It printed nothing." : "Done.");
+      if ("ended" in message) {
+        const well = silent ? "Done. It printed nothing." : "Done.";
+        if (silent) write("");
+        finish(message.ended ? `Ended with ${message.ended}.` : well);
+      }
       if ("broken" in message) finish(message.broken);
     });
   }

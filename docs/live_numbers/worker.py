@@ -18,6 +18,7 @@ import pkgutil
 import re
 import sys
 import tempfile
+import threading
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -35,8 +36,6 @@ NEEDS = {
     "os.posix_spawn": "processes",
     "os.spawn": "processes",
     "os.system": "processes",
-    "_thread.start_joinable_thread": "threads",
-    "_thread.start_new_thread": "threads",
     "socket.bind": "connections",
     "socket.connect": "connections",
     "socket.getaddrinfo": "connections",
@@ -152,9 +151,9 @@ def watch(event: str, _arguments: tuple[Any, ...]) -> None:
 @contextlib.contextmanager
 def watched() -> Iterator[set[str]]:
     """Collect what the code within needs besides Python itself: processes, threads, connections, packages."""
-    plain_import = builtins.__import__
+    plain_import, plain_start = builtins.__import__, threading.Thread.start
 
-    def noting(
+    def noting_import(
         name: str,
         globals: Names | None = None,
         locals: Names | None = None,
@@ -167,12 +166,18 @@ def watched() -> Iterator[set[str]]:
             _used.add(f"the package {top}")
         return module
 
+    def noting_start(thread: threading.Thread) -> None:
+        _used.add("threads")
+        plain_start(thread)
+
     _used.clear()
-    builtins.__import__ = noting
+    builtins.__import__ = noting_import
+    threading.Thread.start = noting_start  # type: ignore[assignment, method-assign]
     try:
         yield _used
     finally:
         builtins.__import__ = plain_import
+        threading.Thread.start = plain_start  # type: ignore[method-assign]
 
 
 def output_of(code: str) -> dict[str, Any]:

@@ -16,9 +16,11 @@ import pytest
 from lxml import html
 
 from live_numbers import evaluate, expressions, ledger, worker
-from tests.browser.conftest import ROOT, Visit, missing
+from tests.browser.conftest import BUDGET, ROOT, Visit, missing
 
 LESSON = "lessons/context_window/"
+OWN_PARTS = [".ln-bar", ".run-editor", ".run-result"]
+SCHEMES = {"light": "default", "dark": "slate"}
 ENDLESS = "print('before')\nwhile True:\n    pass"
 COUNT_FRAMES = """
 () => {
@@ -92,9 +94,9 @@ class Example:
 
     def run(self, code: str = "") -> Example:
         """Run it, edited if there is a code."""
+        if code and not self.area.is_visible():
+            self.run().until("Done.")
         if code:
-            if not self.area.is_visible():
-                self.run().until("Done.")
             self.area.fill(code)
         self.button.click()
         return self
@@ -194,6 +196,16 @@ def test_nothing_is_loaded_before_the_click_and_its_size_is_told(lesson: Callabl
         ),
         ("import sys\nsys.exit('no more')", "exit status 1", "no more\n"),
         ("import sys\nsys.exit(3)", "exit status 3", ""),
+        (
+            "import asyncio\n\nasync def work():\n    await asyncio.sleep(0)\n    raise KeyError('tea')\n\n"
+            "try:\n    asyncio.run(work())\nexcept KeyError as error:\n    print('caught', error)\nnothing",
+            "NameError",
+            "caught 'tea'\n"
+            "Traceback (most recent call last):\n"
+            '  File "<example>", line 11, in <module>\n'
+            "    nothing\n"
+            "NameError: name 'nothing' is not defined\n",
+        ),
     ],
 )
 def test_errors_are_shown_as_python_shows_them(window: Visit, code: str, ended: str, says: str) -> None:
@@ -342,6 +354,21 @@ def test_what_happens_is_announced_politely(window: Visit) -> None:
     assert example.block.get_by_label("Your version of").is_visible()
 
 
+@pytest.mark.parametrize("palette", BUDGET["palettes"])
+def test_the_open_editor_can_be_used_by_everyone(window: Visit, palette: str) -> None:
+    """Too little contrast, or a field without a name, would shut readers out of what the page offers them."""
+    script = ROOT / ".ci" / "node_modules" / "axe-core" / "axe.min.js"
+    if not script.is_file():
+        missing("axe-core is not installed: npm ci --prefix .ci")
+    Example(window.page).run("print('long ' * 99)\n1 / 0").until("Ended with")
+    window.page.evaluate("scheme => document.body.setAttribute('data-md-color-scheme', scheme)", SCHEMES[palette])
+    window.page.wait_for_function("document.getAnimations().length === 0")
+    window.page.evaluate(script.read_text(encoding="utf-8"))
+    found = window.page.evaluate("parts => axe.run(parts)", {"include": OWN_PARTS, "exclude": ["nav"]})
+    assert [(fault["id"], [node["html"] for node in fault["nodes"]]) for fault in found["violations"]] == []
+    assert found["passes"] != []
+
+
 def test_without_script_the_page_is_whole(lesson: Callable[..., Any]) -> None:
     """Without script a button would do nothing; the example and its output must stand there all the same."""
     page = lesson(LESSON, java_script_enabled=False).page
@@ -365,15 +392,18 @@ def test_without_python_there_is_no_button(lesson: Callable[..., Any]) -> None:
     assert window.errors == []
 
 
-def test_a_file_that_does_not_come_is_said_and_can_be_tried_again(lesson: Callable[..., Any]) -> None:
-    """A lost connection would leave the reader with a button that does nothing, until the page is loaded anew."""
+def test_python_that_cannot_be_loaded_or_breaks_down_is_said_and_begins_anew(lesson: Callable[..., Any]) -> None:
+    """After a lost connection, or a crash, the button would do nothing more until the page is loaded again."""
     window = lesson(LESSON)
     example = Example(window.page)
+    before = example.block.locator(".ln-bar + .highlight")
     window.page.context.route("**/pyodide.asm.wasm", lambda route: route.abort())
     example.run().until("Python could not be loaded: ")
+    assert before.is_visible()
     window.page.context.unroute("**/pyodide.asm.wasm")
-    example.run().until("Done.")
-    assert example.printed() != ""
+    example.run("import os\nos.abort()").until("Python broke down: ")
+    example.run("print('again')").until("Done.")
+    assert example.printed() == "again\n"
 
 
 def test_on_paper_stands_the_pages_version(window: Visit) -> None:
