@@ -27,6 +27,7 @@ from live_numbers.evaluate import Evaluator, Outcome
 from live_numbers.faults import Fault
 from live_numbers.forms import Scalar, Value
 from live_numbers.project import Project
+from live_numbers.takeaway import Takeaway
 from live_numbers.tokens import TOKEN, Piece, tokens
 
 FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})[ \t]*(?:\{\s*\.)?(?P<language>\w*)[^`\n]*\bexec=[^`\n]*", re.M)
@@ -122,6 +123,7 @@ class Build:
         """Read the sources, the allow-list, the ledger and the tests; faults in them are faults of the build."""
         self.project = project
         self.evaluator = evaluator
+        self.takeaway = Takeaway(project, evaluator.code)
         self.faults: list[Fault] = []
         self.figures: list[Figure] = []
         self.givens: list[Given] = []

@@ -54,12 +54,14 @@ OTHERWISE = FIXED | {"PYTHONHASHSEED": "1", "TZ": "Pacific/Kiritimati", "COLUMNS
 class Outcome:
     """What came of an expression or a block: a value (for a block: what it printed), or an error.
 
-    Where a module cannot be imported, `broken` says in which file and line, and why.
+    Where a module cannot be imported, `broken` says in which file and line, and why. `needs` are the things that a
+    block used and that Python in a browser does not have.
     """
 
     value: Value | None = None
     error: str = ""
     broken: Broken | None = None
+    needs: tuple[str, ...] = ()
 
 
 class Worker:
@@ -121,7 +123,8 @@ class Worker:
             self.close()
             return Outcome(error="the code disturbs the interpreter that runs it: does it fork?")
         broken = answer.get("broken")
-        return Outcome(answer.get("value"), answer.get("error", ""), Broken(**broken) if broken else None)
+        place = Broken(**broken) if broken else None
+        return Outcome(answer.get("value"), answer.get("error", ""), place, tuple(answer.get("needs", ())))
 
     def _receive(self) -> tuple[str, str]:
         """The next line of the worker, or what is wrong with it."""

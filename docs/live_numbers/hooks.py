@@ -106,7 +106,11 @@ def _begin(env: Any) -> None:
         _evaluator = fresh
         _evaluator.start()
     tokens.pieces.clear()
-    macros.begin(Build(project, _evaluator))
+    build = Build(project, _evaluator)
+    if not build.takeaway.complete:
+        said = "examples get no Run button: `npm ci --prefix .ci` fetches the Python that runs them in a browser"
+        logging.getLogger("mkdocs.live_numbers").info(said)
+    macros.begin(build)
     for name, macro in macros.MACROS.items():
         env.macro(macro, name)
     env.macro(_finished, PAGE_DONE)
@@ -176,6 +180,7 @@ def _judge(env: Any) -> None:
     pages = {file.src_uri: file.dest_uri for file in files.documentation_pages()}
     assets = {f.src_uri: Path(f.abs_src_path) for f in files if f.src_uri not in pages and f.inclusion.is_included()}
     own = {uri: path for uri, path in assets.items() if path.is_relative_to(build.project.docs)}
+    build.takeaway.write(site)
     build.faults += gate.check_files(build, own) + gate.check_settings(build, _settings(env))
     build.faults += machine_pages.write(build.project, site, pages, *_entries(env))
     build.faults += gate.judge(build, site, pages, list(dict.fromkeys(_warnings)))
@@ -262,9 +267,13 @@ def _run_block(code: str, md: Any, **options: Any) -> str:
             build.fault(build.page.line_of(block_id), "unsupported example", what, f"take {name} away")
     outcome = build.block(block_id, code)
     printed = html.escape(outcome.error or str(outcome.value or ""))
-    shown = highlighted(code) + (f'<div class="highlight"><pre><code>{printed}</code></pre></div>' if printed else "")
+    shown = f'<div class="highlight"><pre><code>{printed}</code></pre></div>' if printed else ""
     kind = "ln-block ln-failed" if outcome.error else "ln-block"
-    return Markup(f'<div class="{kind}" data-block="{html.escape(block_id)}">{shown}</div>')
+    offer = build.takeaway.attributes(outcome.needs)
+    return Markup(
+        f'<div class="{kind}" data-block="{html.escape(block_id)}"{offer}>'
+        f'{highlighted(code)}<div class="ln-bar"></div>{shown}</div>'
+    )
 
 
 def _listen() -> None:

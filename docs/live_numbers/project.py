@@ -42,6 +42,11 @@ class Project:
         """The numbers that may stand typed."""
         return self.docs / "typed_numbers.toml"
 
+    @property
+    def browser_python(self) -> Path:
+        """Python for the reader's browser: the npm package `pyodide`, where it is installed."""
+        return self.root / ".ci" / "node_modules" / "pyodide"
+
     def name(self, path: Path) -> str:
         """A path as messages show it: relative to the project, with forward slashes."""
         return path.relative_to(self.root).as_posix() if path.is_relative_to(self.root) else str(path)

@@ -18,14 +18,29 @@ import pkgutil
 import re
 import sys
 import tempfile
+import threading
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from types import ModuleType
 from typing import Any
 
 PACKAGE = "lesson_code"
 READY = "ready"
 LONGEST_OUTPUT = 20_000
+Names = Mapping[str, object]
+NEEDS = {
+    "subprocess.Popen": "processes",
+    "os.exec": "processes",
+    "os.fork": "processes",
+    "os.posix_spawn": "processes",
+    "os.spawn": "processes",
+    "os.system": "processes",
+    "socket.bind": "connections",
+    "socket.connect": "connections",
+    "socket.getaddrinfo": "connections",
+}
+"""What Python in a browser does not have, by the audit events that tell of its use."""
 
 
 @dataclass(frozen=True)
@@ -124,13 +139,59 @@ def captured() -> Iterator[Any]:
             os.close(keep)
 
 
+_used: set[str] = set()
+
+
+def watch(event: str, _arguments: tuple[Any, ...]) -> None:
+    """An audit hook: note what the running code uses that a browser does not have."""
+    if event in NEEDS:
+        _used.add(NEEDS[event])
+
+
+@contextlib.contextmanager
+def watched() -> Iterator[set[str]]:
+    """Collect what the code within needs besides Python itself: processes, threads, connections, packages."""
+    plain_import, plain_start = builtins.__import__, threading.Thread.start
+
+    def noting_import(
+        name: str,
+        globals: Names | None = None,
+        locals: Names | None = None,
+        fromlist: Sequence[str] | None = (),
+        level: int = 0,
+    ) -> ModuleType:
+        module = plain_import(name, globals, locals, fromlist, level)
+        importer, top = str((globals or {}).get("__name__", "")).partition(".")[0], name.partition(".")[0]
+        if importer in ("__main__", PACKAGE) and level == 0 and top not in {PACKAGE, *sys.stdlib_module_names}:
+            _used.add(f"the package {top}")
+        return module
+
+    def noting_start(thread: threading.Thread) -> None:
+        _used.add("threads")
+        plain_start(thread)
+
+    _used.clear()
+    builtins.__import__ = noting_import
+    threading.Thread.start = noting_start  # type: ignore[assignment, method-assign]
+    try:
+        yield _used
+    finally:
+        builtins.__import__ = plain_import
+        threading.Thread.start = plain_start  # type: ignore[method-assign]
+
+
 def output_of(code: str) -> dict[str, Any]:
-    """Run a block as `python` would run a script; what it printed, and the error that ended it, if any."""
+    """Run a block as `python` would run a script.
+
+    Returns:
+        What it printed and what it needs besides Python itself, or the error that ended it.
+    """
     error = None
     streams = sys.stdin, sys.stdout, sys.stderr
-    with captured() as file:
+    with captured() as file, watched() as used:
         try:
-            exec(compile(code, "<example>", "exec"), {"__name__": "__main__", "__builtins__": builtins})
+            names = {"__name__": "__main__", "__builtins__": builtins}
+            exec(compile(code, "<example>", "exec", dont_inherit=True), names)
             sys.stdout.flush()
         except BaseException as caught:
             error = block_error(caught)
@@ -144,7 +205,7 @@ def output_of(code: str) -> dict[str, Any]:
         printed = file.read(4 * LONGEST_OUTPUT + 1).decode("utf-8", "replace")
     if error is None and len(printed) > LONGEST_OUTPUT:
         error = f"the block prints more than {LONGEST_OUTPUT:,} characters"
-    return {"value": visible(printed)} if error is None else {"error": visible(error)}
+    return {"error": visible(error)} if error is not None else {"value": visible(printed), "needs": sorted(used)}
 
 
 def visible(text: str) -> str:
@@ -193,6 +254,7 @@ def main() -> None:
     os.dup2(nothing, 1)
     sys.path.insert(0, sys.argv[1])
     sys.dont_write_bytecode = True
+    sys.addaudithook(watch)
     failures: dict[str, Broken] = {}
     package = load(failures)
     own = os.getpid()
