@@ -2,14 +2,14 @@
 // copied from the lists at the end of the page, which tell the same without it.
 
 const FIGURES = "data[data-expr], data[data-cited], data[data-given]"
-const CONTROLS = "a, button, label, summary" // a click within one of these is meant for it
+const CONTROLS = "a, button, label, summary" // with figures in them they stay what they are, for clicks and keys
 const WAIT = { open: 150, close: 300 } // milliseconds: so that a mouse can pass over a figure, and reach the panel
 const EDGE = 8 // pixels between the panel and the edge of the window
 
 const article = document.querySelector("article") ?? document.body
 const panel = document.createElement("div")
 let figure = null // whose panel is open
-let trigger = null // what has the focus for it: the figure, or the link around it
+let trigger = null // what has the focus for it: the figure, or the link or question around it
 let timer = 0
 let returning = false // the focus goes back to the trigger, whose panel stays as it is
 
@@ -36,6 +36,8 @@ function figureAt(element) {
   const found = element.closest(FIGURES)
   return found && article.contains(found) && !found.closest("[data-list]") ? found : null
 }
+
+const figuresIn = element => [...element.querySelectorAll(FIGURES)].filter(figureAt)
 
 // The panel.
 
@@ -65,14 +67,15 @@ function place() {
   panel.style.left = `${Math.max(left, EDGE) + scrollX}px`
 }
 
+// Open the panel of a figure; by a link or a question that has the focus, for all figures in it.
 function open(wanted, by = wanted) {
   clearTimeout(timer)
-  const parts = entry(wanted)
-  if (figure === wanted || parts.length === 0) return
+  const wanting = (by === wanted ? [wanted] : figuresIn(by)).filter(one => entry(one).length)
+  if (figure === wanted || !wanting.includes(wanted)) return
   close()
   ;[figure, trigger] = [wanted, by]
-  const copies = parts.map(part => paragraph(...part.cloneNode(true).childNodes))
-  panel.replaceChildren(headline(figure), ...copies)
+  const copies = one => entry(one).map(part => paragraph(...part.cloneNode(true).childNodes))
+  panel.replaceChildren(...wanting.flatMap(one => [headline(one), ...copies(one)]))
   panel.hidden = false
   if (!panel.isConnected) document.body.append(panel)
   place()
@@ -114,7 +117,7 @@ panel.setAttribute("aria-label", "Where the figure comes from")
 // With script a figure can be reached by keyboard: in a table, the first of those that share an expression.
 
 for (const found of article.querySelectorAll(FIGURES)) {
-  if (figureAt(found) === null || found.closest("a, button, label")) continue
+  if (figureAt(found) === null || found.closest(CONTROLS)) continue
   const same = [...(found.closest("table")?.querySelectorAll(FIGURES) ?? [])].find(
     other => other.dataset.expr !== undefined && other.dataset.expr === found.dataset.expr,
   )
@@ -149,8 +152,7 @@ document.addEventListener("click", event => {
 document.addEventListener("focusin", event => {
   const { target } = event
   if (returning || panel.contains(target)) return
-  const within = target.matches("a") ? [...target.querySelectorAll(FIGURES)].find(figureAt) : null
-  const on = figureAt(target) ?? within
+  const on = target.matches(CONTROLS) ? figuresIn(target).find(one => entry(one).length) : figureAt(target)
   if (on && target.matches(":focus-visible")) open(on, target)
   else if (figure && on !== figure) close()
 })

@@ -80,6 +80,7 @@ class Page:
         failed: the names in the ledger of what could not be computed.
         shown: what the machinery put on it.
         cited: the figures of sources that it rests on.
+        axes: what columns and curves of it run over.
         title: as menus have it.
     """
 
@@ -93,6 +94,7 @@ class Page:
     failed: set[str] = field(default_factory=set)
     shown: lint.Shown = field(default_factory=lint.Shown)
     cited: list[str] = field(default_factory=list)
+    axes: list[str] = field(default_factory=list)
     title: str = ""
 
     @cached_property
@@ -421,6 +423,8 @@ class Build:
         outcome = self.evaluator.figure(f"list({name})")
         if outcome.error:
             return self.failed(line, "failing expression", f"{name}: {outcome.error}")
+        if name not in self.page.axes:
+            self.page.axes.append(name)
         return Figure("drawn", self.page.uri, line, name, name, outcome.value or [])
 
     def label(self, line: int, text: str) -> str:

@@ -66,21 +66,22 @@ _collected: dict[tuple[str, str], griffe.Object] = {}
 _rendered: dict[tuple[str, str, str], tuple[str, list[Any]]] = {}
 
 
-def prepare(config: MkDocsConfig, key: str) -> None:
+def prepare(config: MkDocsConfig, key: str, warnings: list[str]) -> None:
     """Have mkdocstrings do its work once for the same code, and keep its style sheet off every page.
 
     Args:
         config: the builder's.
         key: a digest of the code: the same key means the same code.
+        warnings: what the builder warned of so far; what it warns of is not kept, and so said again.
     """
     plugin = config.plugins.get("mkdocstrings")
     if isinstance(plugin, MkdocstringsPlugin):
-        _keep(plugin.handlers.get_handler("python"), key)
+        _keep(plugin.handlers.get_handler("python"), key, warnings)
         if plugin.css_filename in config.extra_css:
             config.extra_css.remove(plugin.css_filename)  # `site.css` has what is needed of it
 
 
-def _keep(handler: BaseHandler, key: str) -> None:
+def _keep(handler: BaseHandler, key: str, warnings: list[str]) -> None:
     """Have a handler read the code once and render each module once: a server builds again and again."""
     collect, render, headings = handler.collect, handler.render, handler.get_headings
     waiting: list[Any] = []
@@ -91,10 +92,10 @@ def _keep(handler: BaseHandler, key: str) -> None:
         return _collected[key, identifier]
 
     def kept_html(data: griffe.Object, options: Any, locale: str | None = None) -> str:
-        whole = (data.path, "\n".join(data.lines), str(options))
-        if whole not in _rendered:
-            _rendered[whole] = render(data, options, locale=locale), list(headings())
-        html, waiting[:] = _rendered[whole]
+        whole, before = (data.path, "\n".join(data.lines), str(options)), len(warnings)
+        html, waiting[:] = _rendered.get(whole) or (render(data, options, locale=locale), list(headings()))
+        if len(warnings) == before:
+            _rendered[whole] = html, list(waiting)
         return html
 
     def kept_headings() -> list[Any]:

@@ -296,6 +296,9 @@ def check_files(build: Build, files: dict[str, Path]) -> list[Fault]:
 
 def _warning(build: Build, text: str) -> Fault:
     """A warning of the builder as a fault, at its page and line where it names them."""
+    if of_code := re.match(r"griffe: (.+?\.py):(\d+): (.*)", text, re.S):
+        file = build.project.name(Path(of_code[1]))
+        return Fault(file, int(of_code[2]), "warning of the builder", of_code[3], "correct the docstring")
     named = re.search(r"'([^']+\.md)'", text)
     page = build.pages.get(named[1]) if named else None
     if named is None or page is None:

@@ -111,7 +111,7 @@ def _begin(env: Any) -> None:
         env.macro(macro, name)
     env.macro(_finished, PAGE_DONE)
     markdown_exec.formatters["python"] = _run_block
-    docstrings.prepare(env.conf, _evaluator.code.key)
+    docstrings.prepare(env.conf, _evaluator.code.key, _warnings)
     _listen()
 
 

@@ -136,6 +136,8 @@ class _Reader:
         if "ln-fault" in classes and _visible(element) in self.shown.faults:
             return HOLE
         if self.shown.api and {"doc", "doc-module"} <= {*classes}:
+            for raw in element.iter(*RAW):
+                self.found("raw element", f"<{raw.tag}>")
             return HOLE
         if element.get("data-block"):
             parts = self.shown.blocks.get(element.get("data-block"), ())

@@ -102,31 +102,31 @@ def _chosen(build: Build, page: Page) -> list[str]:
 
 
 def _numbers(build: Build, page: Page, figures: dict[str, list[Figure]], on_page: bool = True) -> str:
-    """Each expression once: value, expression, the code that computes it, the test that asserts it; then the inputs.
+    """What the page computes, then what its author chose for it: axes and inputs.
 
-    On the page itself each has an id; elsewhere, a link to it.
+    On the page itself the entries have ids; elsewhere, links to them.
     """
-    items = []
-    for number, (name, uses) in enumerate(figures.items(), start=1):
-        first = uses[0]
-        values = ", ".join(
-            f'<data value="{html.escape(str(first.value))}" data-expr="{html.escape(name)}">'
-            f"{html.escape(figure.written)}</data>"
-            for figure in uses
-            if figure.written
-        )
-        head = values or "a column or a curve"
-        head = head if on_page else build.link(Place(page.uri, f"number-{number}"), head)
-        place = f' id="number-{number}"' if on_page else ""
-        facts = [
-            fact for fact in (_computed(build, first), _based(build, first, on_page), _asserted(build, first)) if fact
-        ]
-        items.append(f"<dt{place}>{head}</dt><dd><code>{html.escape(name)}</code><br>{'<br>'.join(facts)}</dd>")
+    items = [
+        _entry(build, Place(page.uri, f"number-{number}"), name, uses, on_page)
+        for number, (name, uses) in enumerate(figures.items(), start=1)
+    ]
+    for name in page.axes:
+        said = "chosen by the author: what the columns or the curves beside it run over"
+        items.append(f"<dt>a column or an axis</dt><dd>{_code(name)}<br>{said}</dd>")
     if chosen := _chosen(build, page):
         place = ' id="inputs"' if on_page else ""
         said = "chosen by the author; every one stands in an expression or an example of the page"
         items.append(f"<dt{place}>{html.escape(', '.join(chosen))}</dt><dd>{said}</dd>")
     return "".join(items)
+
+
+def _entry(build: Build, place: Place, name: str, uses: list[Figure], on_page: bool) -> str:
+    """A figure: as it is written, its expression, the code that computes it, its sources, the test that asserts it."""
+    first = uses[0]
+    written = ", ".join(html.escape(figure.written) for figure in uses if figure.written) or "a column or a curve"
+    head = f'<dt id="{place.fragment}">{written}</dt>' if on_page else f"<dt>{build.link(place, written)}</dt>"
+    facts = [_code(name), _computed(build, first), _based(build, first, on_page), _asserted(build, first)]
+    return f"{head}<dd>{'<br>'.join(fact for fact in facts if fact)}</dd>"
 
 
 def _computed(build: Build, figure: Figure) -> str:

@@ -24,12 +24,12 @@ def tests(build: Build, line: int, topic: str) -> str:
     for path in files:
         name, source = build.project.name(path), path.read_text(encoding="utf-8")
         shown = _file_of_tests(name, source)
-        heads.append(f"<li><code>{html.escape(name)}</code>{shown.contents}</li>")
+        heads.append(f"<p><code>{html.escape(name)}</code></p>{shown.contents}")
         build.page.shown.codes[name] = source
         code = f'<div class="ln-tests" data-code="{html.escape(name)}">{shown.code}</div>'
         codes.append(f"## `{name}` {{ #{test_id(name, ())} }}\n\n{tokens.put(Piece(code, name))}")
     title = "The other tests" if topic == OTHERS else f"Tests of `{topic}`"
-    contents = build.listed(f'<ul class="ln-contents">{"".join(heads)}</ul>')
+    contents = build.listed(f'<div class="ln-contents">{"".join(heads)}</div>')
     return "\n\n".join([f"# {title}", contents, *codes])
 
 
@@ -50,16 +50,19 @@ def _file_of_tests(name: str, source: str) -> _FileOfTests:
         start = min([function.lineno, *(decorator.lineno for decorator in function.decorator_list)]) - 1
         end = function.end_lineno or start
         whole, said = test_id(name, parts), (ast.get_docstring(function) or "").partition("\n")[0]
-        items.append(f'<li><a href="#{whole}">{html.escape(parts[-1])}</a> {html.escape(said)}</li>')
-        code += [_marked(lines[at:start]), f'<span id="{whole}">{_marked(lines[start:end])}</span>']
+        items.append(f'<li><a href="#{whole}"><code>{html.escape(parts[-1])}</code></a><br>{html.escape(said)}</li>')
+        code += [_part(lines[at:start]), _part(lines[start:end], whole)]
         at = end
-    code.append(_marked(lines[at:]))
+    code.append(_part(lines[at:]))
     shown = f'<div class="highlight"><pre><code>{"".join(code)}</code></pre></div>'
     return _FileOfTests(f"<ul>{''.join(items)}</ul>", shown, len(items))
 
 
-def _marked(lines: list[str]) -> str:
-    return listing.marked("".join(f"{line}\n" for line in lines))
+def _part(lines: list[str], whole: str = "") -> str:
+    """Lines of a file in an element of their own: the theme makes a grid of the code, which drops loose white space."""
+    place = f' id="{whole}"' if whole else ""
+    code = listing.marked("".join(f"{line}\n" for line in lines))
+    return f"<span{place}>{code}</span>" if lines else ""
 
 
 def _test_functions(holder: ast.Module | ast.ClassDef, *around: str) -> Iterator[tuple[list[str], Function]]:
@@ -88,7 +91,7 @@ def api(build: Build, line: int, topic: str) -> str:
     base = build.project.lessons / topic
     paths = [base.with_suffix(".py"), *sorted(base.rglob("*.py"))]
     paths = [path for path in paths if path.is_file() and (path.stem == "__init__" or not path.stem.startswith("_"))]
-    if not paths:
+    if not paths or not topic.isidentifier():
         return build.failed(line, "missing module", f"there is no {LESSONS}/{topic}.py", "correct the topic")
     for path in paths:
         try:
@@ -105,7 +108,11 @@ def api(build: Build, line: int, topic: str) -> str:
         f"# `{first}` {{ #{first} }}",
         f"See also {' and '.join(links)}." if links else "",
         f"::: {first}\n    options: {{show_root_heading: false, show_root_toc_entry: false}}",
-        *(f"::: {name}\n    options: {{show_root_heading: true}}" for name in others),
+        *(
+            # In the contents with its package: a class of that name would be next to it.
+            f"::: {name}\n    options: {{show_root_heading: true, toc_label: {name.removeprefix(f'{LESSONS}.')}}}"
+            for name in others
+        ),
     ]
     return "\n\n".join(calls)
 
