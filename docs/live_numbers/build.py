@@ -17,12 +17,13 @@ from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any
 
+from mkdocs.utils import get_relative_url
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 from pygments.token import Comment, Keyword, Name, Number, Operator, String, Token
 
-from live_numbers import evidence, expressions, forms, ledger, lint, shown_code, sources, typed
+from live_numbers import evidence, expressions, forms, ledger, lint, places, shown_code, sources, typed
 from live_numbers.evaluate import Evaluator, Outcome
 from live_numbers.faults import Fault
 from live_numbers.forms import Scalar, Value
@@ -92,6 +93,8 @@ class Page:
         failed: the names in the ledger of what could not be computed.
         shown: what the machinery put on it.
         cited: the figures of sources that it rests on.
+        axes: what columns and curves of it run over.
+        title: as menus have it.
     """
 
     uri: str
@@ -104,6 +107,8 @@ class Page:
     failed: set[str] = field(default_factory=set)
     shown: lint.Shown = field(default_factory=lint.Shown)
     cited: list[str] = field(default_factory=list)
+    axes: list[str] = field(default_factory=list)
+    title: str = ""
 
     @cached_property
     def lines(self) -> list[str]:
@@ -117,7 +122,13 @@ class Page:
 
 
 class Build:
-    """Everything that one run of the builder learns."""
+    """Everything that one run of the builder learns.
+
+    Attributes:
+        urls: the address of every page, below the site's.
+        links: what the machinery linked: the page that has the link, and where it leads.
+        in_reference: the pages that the lists of all numbers and of all sources took in, by the macro.
+    """
 
     def __init__(self, project: Project, evaluator: Evaluator) -> None:
         """Read the sources, the allow-list, the ledger and the tests; faults in them are faults of the build."""
@@ -131,6 +142,9 @@ class Build:
         self.page = Page("")
         self.navigation: list[str] = []
         self.files: dict[str, str] = {}
+        self.urls: dict[str, str] = {}
+        self.links: set[tuple[str, places.Place]] = set()
+        self.in_reference: dict[str, frozenset[str]] = {}
         self.sources, source_faults = sources.read(project)
         self.allow, allow_faults = typed.read_allow_list(project)
         self.faults += source_faults + allow_faults
@@ -214,6 +228,29 @@ class Build:
         """The token of a text that stands where something failed."""
         self.page.shown.faults.add(" ".join(said.split()))
         return tokens.put(Piece(f'<strong class="ln-fault" role="alert">{html.escape(said)}</strong>', said))
+
+    # Links and lists that the machinery writes
+
+    def link(self, place: places.Place | None, content: str) -> str:
+        """A link to a place around a piece of HTML; that alone where the site has no such page."""
+        if place is None or place.uri not in self.urls:
+            return content
+        self.links.add((self.page.uri, place))
+        here = place.uri == self.page.uri
+        address = "" if here else get_relative_url(self.urls[place.uri], self.urls[self.page.uri])
+        address += f"#{place.fragment}" if place.fragment else ""
+        return f'<a href="{html.escape(address)}">{content}</a>'
+
+    @cached_property
+    def test_pages(self) -> dict[str, str]:
+        """The page of the reference that shows each file of tests."""
+        files = places.test_files(self.project, self.urls)
+        return {self.project.name(path): f"{places.TESTS}{topic}.md" for topic in files for path in files[topic]}
+
+    def listed(self, content: str) -> str:
+        """The token of a list; its text is remembered, so that it may stand on the page as it is."""
+        self.page.shown.lists.add(lint.visible_text(content))
+        return tokens.put(Piece(f'<div data-list="">{content}</div>', ""))
 
     # What the macros do
 
@@ -343,8 +380,10 @@ class Build:
                 fault = Fault(place, line, "false docstring", outcome.error, "correct the example in the docstring")
                 self.faults.append(fault)
         self.page.shown.codes[name] = source
-        shown = f'<div class="ln-code" data-code="{html.escape(name)}">{highlighted(source, file)}</div>'
-        return tokens.put(Piece(shown, file))
+        head = '<span class="filename">'
+        linked = self.link(places.of_shown(self.project.lessons, self.page.topic, name), file)
+        shown = highlighted(source, file).replace(f"{head}{file}", f"{head}{linked}", 1)
+        return tokens.put(Piece(f'<div class="ln-code" data-code="{html.escape(name)}">{shown}</div>', file))
 
     def block(self, block_id: str, code: str) -> Outcome:
         """Run an executed block of the page and remember what it printed."""
@@ -399,6 +438,8 @@ class Build:
         outcome = self.evaluator.figure(f"list({name})")
         if outcome.error:
             return self.failed(line, "failing expression", f"{name}: {outcome.error}")
+        if name not in self.page.axes:
+            self.page.axes.append(name)
         return Figure("drawn", self.page.uri, line, name, name, outcome.value or [])
 
     def choices(self, line: int, expression: str) -> list[Value] | str:

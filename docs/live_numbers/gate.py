@@ -43,6 +43,8 @@ def judge(build: Build, site: Path, files: dict[str, str], warnings: list[str]) 
         faults += check_text(build, uri, site / files[uri])
     if len(finished) == len(build.pages):
         faults += typed.unused(build.project, build.allow)
+    faults += check_links(build, {uri: site / files[uri] for uri in finished})
+    faults += check_reference(build)
     faults += [_warning(build, text) for text in warnings]
     if Code(build.project).key != build.evaluator.code.key:
         what = "a file of lesson_code was saved while the pages were built"
@@ -228,6 +230,45 @@ FIXES = {
 }
 
 
+def check_links(build: Build, files: dict[str, Path]) -> list[Fault]:
+    """Links of the machinery's own that lead nowhere: the builder does not see them.
+
+    Args:
+        build: what the pages asked for.
+        files: the rendered pages.
+    """
+    ids: dict[str, set[str]] = {}
+    faults = []
+    for uri, (target, fragment) in sorted(build.links):
+        file = files.get(target)
+        if fragment and file is not None and file.exists():
+            if target not in ids:
+                ids[target] = set(re.findall(r'\sid="([^"]*)"', file.read_text(encoding="utf-8")))
+            if html.escape(fragment) not in ids[target]:
+                what = f"{build.project.page(target)} does not show {fragment}"
+                faults.append(
+                    Fault(build.project.page(uri), 0, "broken link", what, "show it there, or take the page away")
+                )
+    return faults
+
+
+def check_reference(build: Build) -> list[Fault]:
+    """Pages that a list of the reference should have taken in and did not, because the builder came to them later."""
+    computed = {figure.page for figure in build.figures if figure.kind in ("computed", "series")}
+    cited = {uri for uri, page in build.pages.items() if page.cited}
+    return [
+        Fault(
+            build.project.page(uri),
+            0,
+            "late page",
+            f"{macro}() was called before this page was read, so it leaves it out",
+            "the builder reads by name, files of a folder before its folders: rename a page or a folder",
+        )
+        for macro, wanted in (("all_numbers", computed), ("all_sources", cited))
+        for uri in sorted(wanted - build.in_reference.get(macro, frozenset(wanted)))
+    ]
+
+
 def check_settings(build: Build, settings: dict[str, str]) -> list[Fault]:
     """Typed numbers in what `mkdocs.yml` puts on every page: names, menu, copyright."""
     return [
@@ -257,6 +298,9 @@ def check_files(build: Build, files: dict[str, Path]) -> list[Fault]:
 
 def _warning(build: Build, text: str) -> Fault:
     """A warning of the builder as a fault, at its page and line where it names them."""
+    if of_code := re.match(r"griffe: (.+?\.py):(\d+): (.*)", text, re.S):
+        file = build.project.name(Path(of_code[1]))
+        return Fault(file, int(of_code[2]), "warning of the builder", of_code[3], "correct the docstring")
     named = re.search(r"'([^']+\.md)'", text)
     page = build.pages.get(named[1]) if named else None
     if named is None or page is None:

@@ -18,7 +18,7 @@ from markupsafe import Markup
 from mkdocs.exceptions import BuildError
 from mkdocs.utils import CountHandler, clean_directory
 
-from live_numbers import gate, machine_pages, macros, provenance
+from live_numbers import docstrings, gate, machine_pages, macros, provenance
 from live_numbers.build import Build, highlighted
 from live_numbers.dependencies import Code
 from live_numbers.evaluate import SECONDS, Evaluator
@@ -115,6 +115,7 @@ def _begin(env: Any) -> None:
         env.macro(macro, name)
     env.macro(_finished, PAGE_DONE)
     markdown_exec.formatters["python"] = _run_block
+    docstrings.prepare(env.conf, _evaluator.code.key, _warnings)
     _listen()
 
 
@@ -129,6 +130,9 @@ def _seconds(settings: object) -> float:
 def on_pre_page_macros(env: Any) -> None:
     """Begin a page: run the calls that are written out plainly, and leave the others to Jinja."""
     build, page = current(), env.page
+    if not build.urls:
+        build.urls = {file.src_uri: file.url for file in env.variables["files"].documentation_pages()}
+        build.navigation = [listed.file.src_uri for listed in env.variables["navigation"].pages]
     uri = page.file.src_uri
     folder, _, name = uri.rpartition("/")
     topic = page.meta.get("topic", name.removesuffix(".md") if folder == "lessons" else "")
@@ -152,6 +156,7 @@ def on_post_page_macros(env: Any) -> None:
         _explain_failure(build, env)
     if TOKEN.search(str(env.page.title)):
         env.page.title = build.page.shown.title = tokens.plain(str(env.page.title))
+    build.page.title = str(env.page.title)
     env.markdown += provenance.sections(build, build.page)
 
 
@@ -174,7 +179,6 @@ def on_post_build(env: Any) -> None:
 def _judge(env: Any) -> None:
     build = current()
     logging.getLogger("mkdocs").removeHandler(_keeper)
-    build.navigation = [page.file.src_uri for page in env.variables["navigation"].pages]
     site = Path(env.conf["site_dir"])
     files = env.variables["files"]
     pages = {file.src_uri: file.dest_uri for file in files.documentation_pages()}

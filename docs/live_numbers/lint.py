@@ -30,7 +30,7 @@ SPOKEN = frozenset(
 SPEAKING = etree.XPath(f".//*[{' or '.join(f'@{name}' for name in sorted(SPOKEN))}]")
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 FIGURE_ATTRIBUTES = ("data-expr", "data-cited", "data-given")
-MARKERS = ("[[=", "[[%", "[[#", "{{", "{%", "[^")
+MARKERS = ("[[=", "[[%", "[[#", "{{", "{%", "[^", ":::")
 
 
 @dataclass
@@ -45,6 +45,7 @@ class Shown:
         explorers: the HTML of every explorer, by name.
         lists: the texts of the lists of sources and of numbers at the page's end.
         faults: what was put in the place of something that failed.
+        api: whether there is nothing on the page but the reference of a module, rendered from its docstrings.
         title: the page's title, if figures stand in it.
     """
 
@@ -55,6 +56,7 @@ class Shown:
     explorers: dict[str, str] = field(default_factory=dict)
     lists: set[str] = field(default_factory=set)
     faults: set[str] = field(default_factory=set)
+    api: bool = False
     title: str = ""
 
 
@@ -134,6 +136,10 @@ class _Reader:
             return HOLE
         classes = element.get("class", "").split()
         if "ln-fault" in classes and _visible(element) in self.shown.faults:
+            return HOLE
+        if self.shown.api and {"doc", "doc-module"} <= {*classes}:
+            for raw in element.iter(*RAW):
+                self.found("raw element", f"<{raw.tag}>")
             return HOLE
         if element.get("data-block"):
             parts = self.shown.blocks.get(element.get("data-block"), ())

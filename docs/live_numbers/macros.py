@@ -7,7 +7,8 @@
 * `table({heading: expression, ...})`: columns of computed values;
 * `line_chart(...)`, `strip(...)`, `timeline(...)`, `message_rows(...)`, `sequence(...)`, `assembly(...)`: pictures, see
   `live_numbers.drawing`;
-* `explorer(...)`: results for settings that the reader chooses, see `live_numbers.explorers`.
+* `explorer(...)`: results for settings that the reader chooses, see `live_numbers.explorers`;
+* `api(topic)`, `tests(topic)`, `all_code()`, `all_tests()`, `all_numbers()`, `all_sources()`: pages of the reference.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from functools import lru_cache
 from types import CodeType, FrameType
 from typing import Any
 
-from live_numbers import drawing, explorers
+from live_numbers import drawing, explorers, provenance, reference
 from live_numbers.build import Build
 
 _running: list[Build] = []
@@ -71,6 +72,36 @@ def table(line: int, columns: dict[str, str], forms: dict[str, str] | None = Non
     return drawing.table(current(), line, columns, forms or {})
 
 
+def api(line: int, topic: str) -> str:
+    """The code of a topic, from its docstrings."""
+    return reference.api(current(), line, topic)
+
+
+def tests(line: int, topic: str) -> str:
+    """The tests of a topic; of `others`, those of none."""
+    return reference.tests(current(), line, topic)
+
+
+def all_code(line: int) -> str:
+    """The list of the pages with code."""
+    return reference.all_code(current())
+
+
+def all_tests(line: int) -> str:
+    """The list of the pages with tests."""
+    return reference.all_tests(current())
+
+
+def all_numbers(line: int) -> str:
+    """Every computed figure of the pages before this one, which must be all."""
+    return provenance.all_numbers(current())
+
+
+def all_sources(line: int) -> str:
+    """Every source, and the pages before this one that cite it, which must be all."""
+    return provenance.all_sources(current())
+
+
 def _picture(draw: Callable[..., str]) -> Callable[..., str]:
     """The macro of a picture, whose caption a page gives as an option or between `call` and `endcall`."""
 
@@ -106,7 +137,8 @@ PICTURES: list[Callable[..., str]] = [
     drawing.assembly,
     explorers.explorer,
 ]
-PLAIN: list[Callable[..., str]] = [number, cited, given, code, table]
+ALL: list[Callable[..., str]] = [all_code, all_tests, all_numbers, all_sources]
+PLAIN: list[Callable[..., str]] = [number, cited, given, code, table, api, tests, *ALL]
 MACROS = {macro.__name__: _forgiving(macro) for macro in [*PLAIN, *map(_picture, PICTURES)]}
 
 

@@ -36,9 +36,9 @@ def find(lessons: Path, topic: str, name: str) -> tuple[Path, str]:
     parts = dotted.split(".")
     if parts[0] == lessons.name:
         parts = parts[1:]
-    path, rest = _module(lessons, parts)
+    path, rest = module(lessons, parts)
     if path is None:
-        path, rest = _module(lessons, topic.split("."))
+        path, rest = module(lessons, topic.split("."))
         rest = parts
     if path is None:
         raise MissingCodeError(f"there is no module for {name!r} in {lessons.name}")
@@ -50,7 +50,7 @@ def find(lessons: Path, topic: str, name: str) -> tuple[Path, str]:
     return path, _definition(source, rest, name)
 
 
-def _module(lessons: Path, parts: list[str]) -> tuple[Path | None, list[str]]:
+def module(lessons: Path, parts: list[str]) -> tuple[Path | None, list[str]]:
     """The longest run of parts that names a module, and what is left of them."""
     for count in range(len(parts), 0, -1):
         base = lessons.joinpath(*parts[:count])
@@ -80,7 +80,7 @@ def _region(source: str, region: str, name: str) -> str:
 
 def _definition(source: str, parts: list[str], name: str) -> str:
     """The source of a function, a class, a method or an assigned name, decorators included."""
-    body: list[ast.stmt] = _parsed(source).body
+    body: list[ast.stmt] = parsed(source).body
     for depth, part in enumerate(parts):
         matches = [statement for statement in body if part in names(statement)]
         if not matches:
@@ -95,7 +95,7 @@ def _definition(source: str, parts: list[str], name: str) -> str:
 
 
 @lru_cache(maxsize=32)
-def _parsed(source: str) -> ast.Module:
+def parsed(source: str) -> ast.Module:
     """The tree of a module: a page shows many parts of the same one."""
     return ast.parse(source)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import os
 import re
+import shutil
 import statistics
 import sys
 import tempfile
@@ -26,7 +27,18 @@ from mkdocs.config import load_config  # noqa: E402 - as above
 
 import live_numbers  # noqa: E402 - as above
 from lesson_code.context_window import filler, truncate  # noqa: E402 - as above
-from live_numbers import canvas, command, diagrams, evaluate, evidence, hooks, ledger, pictures  # noqa: E402 - as above
+from live_numbers import (  # noqa: E402 - as above
+    canvas,
+    command,
+    diagrams,
+    docstrings,
+    evaluate,
+    evidence,
+    hooks,
+    ledger,
+    pictures,
+    reference,
+)
 from live_numbers.tokens import TOKEN, tokens  # noqa: E402 - as above
 from tests.tiny_site import TinySite  # noqa: E402 - as above
 
@@ -112,12 +124,9 @@ def plain_copy(folder: Path) -> Path:
         target.write_text(title + text, encoding="utf-8")
     settings = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     settings = settings[: settings.index("  - markdown-exec")].replace("  - live_numbers.tokens\n", "")
-    (folder / "docs" / "assets").mkdir()
-    for name in ("site.css", "favicon.svg"):
-        (folder / "docs" / "assets" / name).write_bytes((ROOT / "docs" / "assets" / name).read_bytes())
-    (folder / "docs" / "overrides").mkdir()
-    for override in (ROOT / "docs" / "overrides").glob("*"):
-        (folder / "docs" / "overrides" / override.name).write_bytes(override.read_bytes())
+    for name in ("docs/assets", "docs/overrides", "docs/live_numbers/templates", "lesson_code"):
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, folder / name, dirs_exist_ok=True)
     config = folder / "mkdocs.yml"
     config.write_text(settings.replace("watch: [lesson_code, tests]\n", ""), encoding="utf-8")
     return config
@@ -134,6 +143,9 @@ def overhead() -> None:
             spent.clear()
             evidence._assertions.cache_clear()
             canvas.text_width.cache_clear()
+            reference._file_of_tests.cache_clear()
+            docstrings._collected.clear()
+            docstrings._rendered.clear()
             hooks._evaluator = None  # every round runs the lessons anew, as a build of its own does
             with (
                 stopwatch(evaluate.Evaluator, "_ask", "lessons"),
