@@ -104,9 +104,9 @@ def test_policies_everywhere() -> None:
     assert [
         [slow_strict(case, limit), slow_turns(case, limit), slow_always(case, limit), slow_task(case, limit)]
         for case in ("a chat that fits", "an agent at work")
-        for limit in range(10, 241, 10)
+        for limit in range(10, 301, 10)
     ] == [
         [verdict(policy, CASES[case][0], limit) for policy in (strict_window, whole_turns, always_answer, newest_steps)]
         for case in ("a chat that fits", "an agent at work")
-        for limit in range(10, 241, 10)
+        for limit in range(10, 301, 10)
     ]
