@@ -8,15 +8,6 @@ from typing import Any
 
 from lesson_code.memgpt import rerun_accuracy, rerun_asked, rerun_count, rerun_interval, trying
 
-LENGTHS = (5, 10, 20, 40)
-KNOBS = [
-    (window, slots, warning, recall)
-    for window in (20, 40, 80)
-    for slots in (0, 4, 8, 16)
-    for warning in (False, True)
-    for recall in (0.0, 0.9)
-]
-
 
 def slow_talk(rng: random.Random) -> list[Any]:
     """All messages of forty sessions: None for small talk, or what it is about and its value."""
@@ -76,17 +67,25 @@ def slow_pick(facts: list[Any], about: int, rng: random.Random) -> Any:
 
 def slow_results() -> dict[Any, list[list[str]]]:
     """How every question of 200 conversations is answered, for each setting and length."""
+    lengths = (5, 10, 20, 40)
+    settings = [
+        (window, slots, warning, recall)
+        for window in (20, 40, 80)
+        for slots in (0, 4, 8, 16)
+        for warning in (False, True)
+        for recall in (0.0, 0.9)
+    ]
     talk = random.Random("conversations")
-    choose = {length: random.Random(f"questions {length}") for length in LENGTHS}
-    luck = {(knobs, length): random.Random(f"MemGPT {length}") for knobs in KNOBS for length in LENGTHS}
+    choose = {length: random.Random(f"questions {length}") for length in lengths}
+    luck = {(knobs, length): random.Random(f"MemGPT {length}") for knobs in settings for length in lengths}
     results: dict[Any, list[list[str]]] = {key: [] for key in luck}
     for _ in range(200):
         whole = slow_talk(talk)
-        for length in LENGTHS:
+        for length in lengths:
             messages = whole[: 12 * length]
             right = dict([message for message in messages if message])
             asked = choose[length].sample(sorted(right), min(6, len(right)))
-            for knobs in KNOBS:
+            for knobs in settings:
                 answers = slow_life(messages, asked, luck[knobs, length], knobs)
                 ends = []
                 for about, answer in zip(asked, answers, strict=True):

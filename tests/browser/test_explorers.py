@@ -7,8 +7,8 @@ import json
 import random
 import re
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,7 +18,6 @@ from tests.browser.conftest import BUDGET, ROOT
 
 SEED = 4
 CALL = re.compile(r"\[\[% call explorer\((.*?)\) %\]\]", re.S)
-GIVEN = re.compile(r"""\b(?:given|number)\(([^()]*)\)""")
 
 
 @dataclass(frozen=True)
@@ -35,29 +34,43 @@ class Asked:
 
 
 def asked() -> Iterator[Asked]:
-    """Every explorer, read from the Markdown of the pages."""
-    for page in sorted((ROOT / "docs").rglob("*.md")):  # what a page only shows stands between raw and endraw
-        text = page.read_text(encoding="utf-8")
-        for call in CALL.findall(re.sub(r"\[\[% raw %\]\].*?\[\[% endraw %\]\]", "", text, flags=re.S)):
-            yield from [_read(page, text, call)]
+    """Every explorer, read from the Markdown of the pages; what they only show stands between raw and endraw."""
+    for page in sorted((ROOT / "docs").rglob("*.md")):
+        text = re.sub(r"\[\[% raw %\]\].*?\[\[% endraw %\]\]", "", page.read_text(encoding="utf-8"), flags=re.S)
+        found = re.search(r"^topic: (.+)$", text, re.M)
+        path = page.relative_to(ROOT / "docs").with_suffix("").as_posix().removesuffix("index").rstrip("/")
+        for call in CALL.findall(text):
+            yield _read(path and f"{path}/", found[1] if found else page.stem, call)
 
 
-def _read(page: Path, text: str, call: str) -> Asked:
-    """One call, as Python reads it: `~` joins texts, and what an author chose is written as on the page."""
-    joined = GIVEN.sub(lambda found: repr(forms.write(*eval(f"[{found[1]}]"))), call).replace("~", "+")
-    (name, controls, results), options = eval(f"(lambda *given, **options: (given, options))({joined})")
+def _read(path: str, topic: str, call: str) -> Asked:
+    """One call, as Python reads it: `~` joins texts, and figures in a label are written as on the page."""
+    names = names_of(topic) if "number(" in call else {}
+    macros = {
+        "given": forms.write,
+        "number": lambda expression, form="": forms.write(eval(expression, dict(names)), form),
+        "explorer": lambda *given, **options: (given, options),
+    }
+    (name, controls, results), options = eval(f"explorer({call.replace('~', '+')})", macros)
     parts = {label: text.partition(" in ") for label, text in controls.items()}
-    topic = re.search(r"^topic: (.+)$", text, re.M)
-    path = page.relative_to(ROOT / "docs").with_suffix("").as_posix().removesuffix("index")
     return Asked(
-        path and f"{path.rstrip('/')}/",
+        path,
         name,
-        topic[1] if topic else page.stem,
+        topic,
         {variable: within for variable, _, within in parts.values()},
         {variable: label for label, (variable, _, _) in parts.items()},
         results,
         options.get("forms", {}),
     )
+
+
+def names_of(topic: str) -> dict[str, Any]:
+    """What the expressions of a page may use: the names of its module, and the other modules by theirs."""
+    names = dict(vars(importlib.import_module(f"lesson_code.{topic}")))
+    for name, origin in expressions.page_names(ROOT / "lesson_code", topic).items():
+        if name not in names:
+            names[name] = importlib.import_module(origin)
+    return names
 
 
 EXPLORERS = [*asked()]
@@ -68,13 +81,9 @@ class Lesson:
     """The lesson code behind an explorer, asked directly: neither the build nor the page has a part in it."""
 
     def __init__(self, asked: Asked) -> None:
-        """Import the page's module, and the others by their names."""
+        """Import the page's module."""
         self.asked = asked
-        origins = expressions.page_names(ROOT / "lesson_code", asked.topic)
-        self.names = dict(vars(importlib.import_module(f"lesson_code.{asked.topic}")))
-        for name, origin in origins.items():
-            if name not in self.names:
-                self.names[name] = importlib.import_module(origin)
+        self.names = names_of(asked.topic)
 
     def choices(self) -> dict[str, list[Any]]:
         """What each variable may be."""
@@ -85,7 +94,9 @@ class Lesson:
         said = {}
         for label, given in self.asked.results.items():
             expression = given if isinstance(given, str) else given[-1]
-            value = eval(expression, self.names | setting)
+            # In a thread of its own: Playwright's event loop runs in this one, and lessons may run theirs.
+            with ThreadPoolExecutor(1) as alone:
+                value = alone.submit(eval, expression, self.names | setting).result()
             values = [value] if isinstance(given, str) else list(value)
             said[label] = [self.written(label, each) for each in values]
         return said
@@ -382,8 +393,8 @@ def test_results_that_do_not_load_are_told_and_asked_for_again(visit: Callable[.
     assert start == page.evaluate(STATE, each.name)
     assert before == page.evaluate(READ, each.name)
     page.unroute_all()
-    page.keyboard.press("ArrowLeft")
-    page.wait_for_function(f"([name, start]) => ({STATE})(name)[0] === start - 1", arg=[each.name, start[0]])
+    page.keyboard.press("Home")
+    page.wait_for_function(f"name => ({STATE})(name)[0] === 0", arg=each.name)
     page.wait_for_function(
         "said => said.textContent !== '' && !said.textContent.includes('could not')", arg=said.element_handle()
     )
