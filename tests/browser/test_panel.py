@@ -191,12 +191,13 @@ def test_the_links_of_a_panel_lead_to_the_code_and_the_test(visit: Callable[...,
 def test_the_keyboard_opens_and_leaves_the_panel(visit: Callable[..., Any]) -> None:
     """Without a mouse the panel could not be opened, its links not be reached, or the reader be lost in it."""
     page = visit(LESSON).page
-    before, figure, after = (page.locator("article [role=button]").nth(number) for number in (0, 1, 2))
+    three = page.locator("article > p:has(data[data-expr] ~ data[data-expr] ~ data[data-expr])").first.locator("data")
+    before, figure, after = (three.nth(number) for number in range(3))
     panel = page.locator(OPEN)
     before.focus()
     page.keyboard.press("Tab")
     expect(figure).to_be_focused()
-    expect(panel).to_contain_text("computed by")
+    expect(panel).to_contain_text("asserted with")
     assert figure.get_attribute("aria-describedby") == panel.get_attribute("id")
 
     # Into the panel, and back.
