@@ -64,7 +64,7 @@ def test_every_figure_is_in_the_lists(built: Path, path: str) -> None:
     page = document(built, path)
     expressions = {code.text_content() for code in page.xpath("//dl/dd/*[1][self::code]")}
     keys = {key for keys in page.xpath("//li/@data-keys") for key in keys.split()}
-    inputs = page.xpath("//dt[@id='inputs']/following-sibling::dd")
+    inputs = page.xpath("//dt[@id='number-inputs']/following-sibling::dd")
     for figure in figures(page):
         if figure.get("data-given"):
             assert inputs
