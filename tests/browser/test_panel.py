@@ -146,7 +146,7 @@ def test_a_mouse_that_passes_by_opens_nothing(visit: Callable[..., Any]) -> None
     at(page, "sentence").hover()
     page.locator("h1").hover()
     page.clock.run_for(10_000)
-    expect(page.locator(OPEN)).to_be_hidden()
+    assert page.locator(".ln-panel").count() == 0  # it is made when it first opens
 
 
 def test_escape_closes_what_the_mouse_opened(visit: Callable[..., Any]) -> None:
@@ -314,6 +314,7 @@ def test_a_tap_on_a_figure_in_a_link_follows_the_link(linked: Callable[..., Any]
     page = linked(has_touch=True, viewport={"width": SMALL, "height": 700})
     page.locator("#around data").tap()
     page.wait_for_url("**#sources")
+    expect(page.locator(OPEN)).to_be_hidden()
 
 
 def test_a_figure_in_a_question_leaves_the_question_as_it_is(visit: Callable[..., Any]) -> None:
@@ -364,15 +365,18 @@ def test_nothing_moves(visit: Callable[..., Any], look: dict[str, Any]) -> None:
 IN_WINDOW = """() => {
     const wrong = []
     for (const details of document.querySelectorAll("article details")) details.open = true
+    const panels = document.getElementsByClassName("ln-panel")
     for (const figure of document.querySelectorAll("article [role=button]")) {
-        figure.scrollIntoView({block: "center", behavior: "instant"})
-        figure.click()
-        const panel = document.querySelector(".ln-panel:not([hidden])")
-        const {left, right, top, bottom} = panel?.getBoundingClientRect() ?? {}
-        const covered = [...figure.getClientRects()].some(line =>
-            line.bottom > top + 1 && line.top < bottom - 1 && line.right > left && line.left < right)
-        const inside = left >= 0 && right <= document.documentElement.clientWidth && top >= 0 && bottom <= innerHeight
-        if (panel === null || covered || !inside) wrong.push(`${figure.outerHTML} ${[left, right, top, bottom]}`)
+        for (const block of ["center", "end"]) {
+            figure.scrollIntoView({block, behavior: "instant"})
+            figure.click()
+            const {left, right, top, bottom} = panels[0].getBoundingClientRect()
+            const covered = [...figure.getClientRects()].some(line =>
+                line.bottom > top + 1 && line.top < bottom - 1 && line.right > left && line.left < right)
+            const inside = left >= 0 && right <= document.body.clientWidth && top >= 0 && bottom <= innerHeight
+            if (panels[0].hidden || covered || !inside) wrong.push(`${figure.outerHTML} ${[left, right, top, bottom]}`)
+            document.body.dispatchEvent(new PointerEvent("pointerdown", {bubbles: true}))
+        }
     }
     return wrong
 }"""
