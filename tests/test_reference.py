@@ -153,7 +153,7 @@ def test_quotes_and_inputs_are_in_the_lists(published: Path) -> None:
     page = article(published, "lessons/cats")
     (quote,) = page.xpath("//*[@id='source-vet']//li[@data-keys='vet.legs']")
     assert quote.text_content() == "A cat has 4 legs."
-    (inputs,) = page.xpath("//dt[@id='inputs']")
+    (inputs,) = page.xpath("//dt[@id='number-inputs']")
     assert inputs.text_content() == "3, 5000"
     assert inputs.getnext().text_content().startswith("chosen by the author")
 

@@ -24,7 +24,7 @@ for (const quote of document.querySelectorAll(".ln-sources [data-keys]")) {
   const source = quote.closest("[id]").firstElementChild
   for (const key of quote.dataset.keys.split(" ")) entries.set(`cited ${key}`, [quote, source])
 }
-const inputs = [...document.querySelectorAll("#inputs + dd")]
+const inputs = [...document.querySelectorAll("#number-inputs + dd")]
 
 function entry({ dataset }) {
   if ("given" in dataset) return inputs

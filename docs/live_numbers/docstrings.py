@@ -96,6 +96,8 @@ def _keep(handler: BaseHandler, key: str, warnings: list[str]) -> None:
         html, waiting[:] = _rendered.get(whole) or (render(data, options, locale=locale), list(headings()))
         if len(warnings) == before:
             _rendered[whole] = html, list(waiting)
+        else:
+            _collected.clear()
         return html
 
     def kept_headings() -> list[Any]:

@@ -114,7 +114,7 @@ def _numbers(build: Build, page: Page, figures: dict[str, list[Figure]], on_page
         said = "chosen by the author: what the columns or the curves beside it run over"
         items.append(f"<dt>a column or an axis</dt><dd>{_code(name)}<br>{said}</dd>")
     if chosen := _chosen(build, page):
-        place = ' id="inputs"' if on_page else ""
+        place = ' id="number-inputs"' if on_page else ""
         said = "chosen by the author; every one stands in an expression or an example of the page"
         items.append(f"<dt{place}>{html.escape(', '.join(chosen))}</dt><dd>{said}</dd>")
     return "".join(items)
