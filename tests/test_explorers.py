@@ -195,7 +195,7 @@ def test_the_list_of_numbers_names_the_settings_and_their_test(build: Build, mad
         text for text in build.pages["lessons/cats.md"].shown.lists if "28 settings" not in text
     }
     assert f"28 settings[legs(cats) + tailed {GRID}]" in listed
-    assert "asserted with a slow and obvious reference in tests/test_cats.py::test_explorer" in listed
+    assert "asserted with a slow and obvious reference in test_cats.py::test_explorer" in listed
 
 
 def kinds(site: TinySite) -> set[str]:

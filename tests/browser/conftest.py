@@ -10,8 +10,6 @@ import gzip
 import http.server
 import os
 import shutil
-import subprocess
-import sys
 import threading
 import tomllib
 from collections.abc import Iterator
@@ -69,16 +67,6 @@ class Compressing(http.server.SimpleHTTPRequestHandler):
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
-
-
-@pytest.fixture(scope="session")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The site, as `mkdocs build` makes it; SITE_DIR names one that is built already."""
-    if ready := os.environ.get("SITE_DIR"):
-        return Path(ready)
-    folder = tmp_path_factory.mktemp("built") / "site"
-    subprocess.run([sys.executable, "-m", "mkdocs", "build", "-q", "-d", str(folder)], cwd=ROOT, check=True)
-    return folder
 
 
 @pytest.fixture(scope="session")
