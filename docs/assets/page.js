@@ -32,34 +32,44 @@ function reach(box) {
   if (scrolls === box.hasAttribute("aria-label")) return;
   if (!scrolls) return ["tabindex", "role", "aria-label"].forEach((name) => box.removeAttribute(name));
   const file = box.closest(".highlight")?.querySelector(".filename")?.textContent;
-  const kind = box.matches("code, pre") ? (file ?? "Code or output") : "Table";
+  const kind = box.matches("code") ? (file ?? "Code or output") : "Table";
   box.tabIndex = 0;
   box.setAttribute("role", "group");
   box.setAttribute("aria-label", `${kind}, wider than the screen`);
 }
 
-/** Look at everything that may scroll sideways. */
-function reachAll() {
-  document.querySelectorAll("article pre > code, article .md-typeset__scrollwrap").forEach(reach);
+const sizes = new ResizeObserver((changes) => changes.forEach(({ target }) => reach(target)));
+
+/** Watch everything that may scroll sideways, and give a new piece of code the button that copies it. */
+function equip() {
+  document.querySelectorAll("article :is(pre > code, .md-typeset__scrollwrap)").forEach((box) => sizes.observe(box));
+  document.querySelectorAll("article .highlight > pre:not([id])").forEach(offerCopy);
 }
 
-/** The theme's bars of buttons on code are no places to navigate to. */
-function mute(bar) {
-  bar.setAttribute("role", "presentation");
+let codes = 0;
+
+/** A button on a piece of code; the theme's script copies what it names. */
+function offerCopy(pre) {
+  pre.id = `__code_${codes++}`;
+  const button = document.createElement("button");
+  button.className = "md-code__button";
+  button.title = "Copy to clipboard";
+  button.dataset.clipboardTarget = `#${pre.id} > code`;
+  button.dataset.mdType = "copy";
+  const bar = document.createElement("div");
+  bar.className = "md-code__nav";
+  bar.append(button);
+  pre.prepend(bar);
 }
 
 document.querySelectorAll(".md-header__button[for=__drawer], .md-header__button[for=__search]").forEach(openByKey);
-document.querySelectorAll("nav.md-code__nav").forEach(mute);
-reachAll();
+equip();
+new MutationObserver(equip).observe(document.querySelector("article"), { childList: true, subtree: true });
 
-new MutationObserver((changes) => {
-  for (const node of changes.flatMap((change) => [...change.addedNodes])) {
-    if (node instanceof Element) {
-      if (node.matches("nav.md-code__nav")) mute(node);
-      node.querySelectorAll("nav.md-code__nav").forEach(mute);
-    }
-  }
-  reachAll();
-}).observe(document.querySelector("article"), { childList: true, subtree: true });
-addEventListener("resize", reachAll);
-document.addEventListener("toggle", reachAll, true);
+// Paper has no folds. Where the style sheet cannot open them, this does.
+const folds = () => document.querySelectorAll("article details:not([open])");
+addEventListener("beforeprint", () => {
+  const closed = folds();
+  closed.forEach((fold) => fold.toggleAttribute("open", true));
+  addEventListener("afterprint", () => closed.forEach((fold) => fold.removeAttribute("open")), { once: true });
+});

@@ -1,7 +1,7 @@
 """Where the reference shows a thing: the page, and the id on it.
 
 By convention `docs/reference/api/TOPIC.md` shows the code of a topic and `docs/reference/tests/TOPIC.md` the test
-files called `test_TOPIC*.py`; the tests of no topic are on `others.md` beside them.
+files called `test_TOPIC*.py`, or all those of the folder `TOPIC`; the tests of no topic are on `others.md` beside them.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def test_files(project: Project, uris: Iterable[str]) -> dict[str, list[Path]]:
     """The files of tests by the topic they belong to; those that belong to none are the others."""
     found: dict[str, list[Path]] = {topic: [] for topic in [*topics(uris, TESTS), OTHERS]}
     for path in sorted(project.tests.rglob("test_*.py")):
-        name = path.stem.removeprefix("test_")
+        name = "_".join([*path.relative_to(project.tests).parts[:-1], path.stem.removeprefix("test_")])
         fitting = [topic for topic in found if name == topic or name.startswith(f"{topic}_")]
         found[max(fitting, key=len, default=OTHERS)].append(path)
     return found

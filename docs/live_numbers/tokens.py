@@ -20,6 +20,7 @@ FIRST, LAST = 0xF0000, 0x10FFFD
 TOKEN = re.compile(f"[{chr(FIRST)}-{chr(LAST)}]")
 ALONE = re.compile(f"<p>([{chr(FIRST)}-{chr(LAST)}])</p>")
 QUOTED = re.compile(f"""=(?:"[^"]*|'[^']*)[{chr(FIRST)}-{chr(LAST)}]""")
+TABLE = re.compile(r"""(?<!__table">)<table>.*?</table>""", re.S)
 TAG = re.compile(r"""<[a-zA-Z](?:[^<>"']|"[^"]*"|'[^']*')*>""")
 
 
@@ -89,7 +90,12 @@ class _PutBack(Postprocessor):
             entry = entries.pop()
             entry.update({key: tokens.plain(text) for key, text in entry.items() if isinstance(text, str)})
             entries += entry["children"]
-        return tokens.html(text)
+        return TABLE.sub(_in_a_box, tokens.html(text))
+
+
+def _in_a_box(table: re.Match[str]) -> str:
+    """A table in the theme's boxes, which can be scrolled sideways; else its script would make them, when all is drawn."""
+    return f'<div class="md-typeset__scrollwrap"><div class="md-typeset__table">{table[0]}</div></div>'
 
 
 class TokenExtension(Extension):
