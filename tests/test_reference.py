@@ -460,8 +460,9 @@ def test_what_is_marked() -> None:
 
 def test_every_module_has_its_pages() -> None:
     """A lesson would have no page for its code or its tests, so that its figures led nowhere."""
-    for folder, besides in {"api": {"index"}, "tests": {"index", "others"}}.items():
-        assert {path.stem for path in (REFERENCE / folder).glob("*.md")} == modules() | besides
+    assert {path.stem for path in (REFERENCE / "api").glob("*.md")} == modules() | {"index"}
+    # Tests of no lesson may have a page too; one for which there is no test is a fault of the build.
+    assert {path.stem for path in (REFERENCE / "tests").glob("*.md")} >= modules() | {"index", "others"}
 
 
 @pytest.mark.parametrize("path", sorted(REFERENCE.glob("*/*.md")), ids=lambda path: f"{path.parent.name}/{path.stem}")

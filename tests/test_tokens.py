@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from markdown import Markdown
+from mkdocs.utils.yaml import yaml_load
 
 from live_numbers.tokens import FIRST, LAST, Piece, Tokens, tokens
 
 MKDOCS = Path(__file__).parent.parent / "mkdocs.yml"
 NAME = 'legs("<cats>", 3)'
 FIGURE = '<data class="ln" value="12" data-expr="legs(&quot;&lt;cats&gt;&quot;, 3)">12 &lt;</data>'
-BLOCK = '<div class="ln-table"><table></table></div>'
+BLOCK = '<div class="ln-table"><hr></div>'
 DETAILS = "<details><summary>The values</summary></details>"
 
 
@@ -36,7 +36,7 @@ def converter() -> Markdown:
     """Make a converter as the site has it."""
     names: list[str] = []
     settings: dict[str, dict[str, Any]] = {}
-    for entry in yaml.safe_load(MKDOCS.read_text(encoding="utf-8"))["markdown_extensions"]:
+    for entry in yaml_load(MKDOCS.read_text(encoding="utf-8"))["markdown_extensions"]:
         if isinstance(entry, dict):
             settings |= entry
             names += entry
@@ -121,6 +121,17 @@ def test_in_a_table() -> None:
     assert f"<td>{FIGURE}</td>" in page
     assert re.search(r"<td style[^>]*>" + re.escape(FIGURE * 2) + "</td>", page)
     assert f"<td><strong>{FIGURE}</strong></td>" in page
+
+
+def test_a_table_stands_in_a_box_that_scrolls() -> None:
+    """On a phone a wide table would make the whole page scroll sideways."""
+    box = '<div class="md-typeset__scrollwrap"><div class="md-typeset__table"><table>'
+    token = tokens.put(Piece('<div class="ln-table"><table><tr></tr></table></div>', ""))
+    page = shown(f"| a |\n|---|\n| b |\n\n{token}\n\n<table class='x'></table>")
+    assert page.count(box) == page.count("</table></div></div>") == 2
+    assert f'<div class="ln-table">{box}<tr></tr></table></div></div></div>' in page
+    assert "<table class='x'></table>" in page
+    assert shown(page).count("md-typeset__scrollwrap") == 2  # one box is enough
 
 
 @pytest.mark.parametrize("fence", ["```text\nx @ y\n```", "```python\nx = @\n```", "~~~\n@\n~~~", "    @"])
