@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from lxml import html
 
 from live_numbers import docstrings, listing, places
+from live_numbers.project import Project
 from live_numbers.faults import Fault
 from tests.test_site import modules
 from tests.tiny_site import MKDOCS, PAGE, TESTS, TinySite
@@ -375,6 +376,23 @@ def test_where_nothing_is(whole: Path) -> None:
     assert places.of_code(whole / "lesson_code", "lesson_code.dogs.legs") is None
     assert places.of_code(whole / "lesson_code", "lesson_code") is None
     assert places.of_test("tests/test_dogs.py::test_x", {}) is None
+
+
+def test_the_page_of_a_file_of_tests(tmp_path: Path) -> None:
+    """The tests of a folder, or of a part of a topic, would fill the page of all others."""
+    files = ["test_cats.py", "test_cats_night.py", "test_catsup.py", "zoo/test_lion.py", "zoo/test_cats.py"]
+    for name in files:
+        (tmp_path / "tests" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "tests" / name).touch()
+    project = Project(tmp_path)
+    pages = [f"reference/tests/{name}.md" for name in ("cats", "zoo", "cats_night", "others", "index")]
+    found = places.test_files(project, pages)
+    assert {
+        "cats": ["tests/test_cats.py"],
+        "cats_night": ["tests/test_cats_night.py"],
+        "zoo": ["tests/zoo/test_cats.py", "tests/zoo/test_lion.py"],
+        "others": ["tests/test_catsup.py"],
+    } == {topic: [project.name(path) for path in paths] for topic, paths in found.items()}
 
 
 @pytest.mark.parametrize(
