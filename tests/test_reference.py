@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from lxml import html
 
 from live_numbers import docstrings, listing, places
-from live_numbers.project import Project
 from live_numbers.faults import Fault
+from live_numbers.project import Project
 from tests.test_site import modules
 from tests.tiny_site import MKDOCS, PAGE, TESTS, TinySite
 

@@ -94,7 +94,7 @@ class _PutBack(Postprocessor):
 
 
 def _in_a_box(table: re.Match[str]) -> str:
-    """A table in the theme's boxes, which can be scrolled sideways; else its script would make them, when all is drawn."""
+    """A table in the theme's boxes, which can be scrolled sideways, which its script would make later."""
     return f'<div class="md-typeset__scrollwrap"><div class="md-typeset__table">{table[0]}</div></div>'
 
 
