@@ -66,6 +66,25 @@ document.querySelectorAll(".md-header__button[for=__drawer], .md-header__button[
 equip();
 new MutationObserver(equip).observe(document.querySelector("article"), { childList: true, subtree: true });
 
+// What the style sheet leaves for later is laid out as soon as there is time for it, a few milliseconds at once, so that
+// nothing moves when somebody jumps far down.
+const LATER = "article :is(.md-content__inner > *, .ln-contents > ul, .ln-tests code > span, .doc-contents)";
+const waiting = [...document.querySelectorAll(LATER)];
+const whenIdle = window.requestIdleCallback ?? setTimeout;
+
+function layOut() {
+  const start = performance.now();
+  while (waiting.length && performance.now() - start < 6) {
+    const block = waiting.shift();
+    if (getComputedStyle(block).contentVisibility !== "auto") continue;
+    block.style.contentVisibility = "visible";
+    block.getBoundingClientRect();
+  }
+  if (waiting.length) whenIdle(layOut);
+}
+
+addEventListener("load", () => whenIdle(layOut));
+
 // Paper has no folds. Where the style sheet cannot open them, this does.
 const folds = () => document.querySelectorAll("article details:not([open])");
 addEventListener("beforeprint", () => {

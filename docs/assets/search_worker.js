@@ -3,6 +3,7 @@
 
 const SETUP = 0; // the theme's numbers for its messages
 const READY = 1;
+const RESULT = 3;
 const waiting = [];
 let setup = null;
 let state = "idle"; // then "loading", then "ready"
@@ -32,6 +33,8 @@ addEventListener("message", (event) => {
   if (event.data.type === SETUP) {
     setup = event.data;
     postMessage({ type: READY });
+  } else if (state === "idle" && !event.data.data) {
+    postMessage({ type: RESULT, data: { items: [], suggest: [] } }); // it asks for nothing as soon as it is there
   } else {
     waiting.push(event.data);
     if (state === "idle") load();

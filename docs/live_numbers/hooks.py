@@ -18,7 +18,7 @@ from markupsafe import Markup
 from mkdocs.exceptions import BuildError
 from mkdocs.utils import CountHandler, clean_directory
 
-from live_numbers import docstrings, gate, machine_pages, macros, provenance
+from live_numbers import docstrings, gate, machine_pages, macros, provenance, stylesheets
 from live_numbers.build import Build, highlighted
 from live_numbers.dependencies import Code
 from live_numbers.evaluate import SECONDS, Evaluator
@@ -197,6 +197,7 @@ def _judge(env: Any) -> None:
     elif build.faults:
         raise BuildError("\n" + report(build.faults))
     if not serving():
+        stylesheets.lighten(site)
         build.evaluator.close()
 
 
