@@ -66,8 +66,8 @@ document.querySelectorAll(".md-header__button[for=__drawer], .md-header__button[
 equip();
 new MutationObserver(equip).observe(document.querySelector("article"), { childList: true, subtree: true });
 
-// What the style sheet leaves for later is laid out as soon as there is time for it, a few milliseconds at once, so that
-// nothing moves when somebody jumps far down.
+// What the style sheet leaves for later is laid out as soon as somebody is at the page and there is time for it, a few
+// milliseconds at once, so that nothing moves when they jump far down.
 const LATER = "article :is(.md-content__inner > *, .ln-contents > ul, .ln-tests code > span, .doc-contents)";
 const waiting = [...document.querySelectorAll(LATER)];
 const whenIdle = window.requestIdleCallback ?? setTimeout;
@@ -83,7 +83,10 @@ function layOut() {
   if (waiting.length) whenIdle(layOut);
 }
 
-addEventListener("load", () => whenIdle(layOut));
+let begun = false;
+for (const sign of ["scroll", "pointermove", "touchstart", "keydown"]) {
+  addEventListener(sign, () => (begun ||= Boolean(whenIdle(layOut))), { once: true, passive: true });
+}
 
 // Paper has no folds. Where the style sheet cannot open them, this does.
 const folds = () => document.querySelectorAll("article details:not([open])");

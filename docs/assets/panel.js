@@ -116,12 +116,14 @@ panel.setAttribute("aria-label", "Where the figure comes from")
 
 // With script a figure can be reached by keyboard: in a table, the first of those that share an expression.
 
+const met = new Map() // the expressions of a table that were met already
 for (const found of article.querySelectorAll(FIGURES)) {
   if (figureAt(found) === null || found.closest(CONTROLS)) continue
-  const same = [...(found.closest("table")?.querySelectorAll(FIGURES) ?? [])].find(
-    other => other.dataset.expr !== undefined && other.dataset.expr === found.dataset.expr,
-  )
-  found.tabIndex = same === undefined || same === found ? 0 : -1
+  const table = found.closest("table")
+  if (!met.has(table)) met.set(table, new Set())
+  const again = table !== null && "expr" in found.dataset && met.get(table).has(found.dataset.expr)
+  met.get(table).add(found.dataset.expr)
+  found.tabIndex = again ? -1 : 0
   found.setAttribute("role", "button")
 }
 
