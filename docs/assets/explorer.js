@@ -55,7 +55,7 @@ class Explorer {
       cell.replaceChildren(isFirst ? this.first[i] : this.later[i]);
       const row = cell.closest("tr");
       if (gone) row.classList.toggle("ln-gone", gone[which] === 1);
-      if (parts) row.querySelector(".ln-bar > span").style.setProperty("--part", parts[which]);
+      if (parts) row.querySelector(".ln-part > span").style.setProperty("--part", parts[which]);
     });
     const words = data.controls.map(({ label, written }, i) => `${label}: ${written[this.shown[i]]}`).join(", ");
     this.box.querySelector(".ln-setting > span").textContent = words;

@@ -502,7 +502,7 @@ def _row(place: int, result: Result, row: int) -> str:
     """A row: its name, its value, and its bar."""
     cell = result.start[row]
     kind = ' class="ln-gone"' if cell.gone else ""
-    bar = "" if cell.part is None else f'<td class="ln-bar"><span style="--part:{cell.part}"></span></td>'
+    bar = "" if cell.part is None else f'<td class="ln-part"><span style="--part:{cell.part}"></span></td>'
     return f'<tr{kind}><th scope="row">{result.rows[row]}</th>{_cell(place, result, row)}{bar}</tr>'
 
 
