@@ -190,15 +190,20 @@ new PerformanceObserver((list) => {
 
 
 def moved(page: Any) -> list[dict[str, Any]]:
-    """What has moved by itself since a page was asked for with WATCH, while it is scrolled and answers are opened."""
+    """What moved by itself since a page was asked for with WATCH, while it is scrolled and answers are opened."""
     for place in (0.2, 0.4, 0.6, 0.8, 1):
         page.evaluate("(place) => scrollTo(0, place * document.documentElement.scrollHeight)", place)
         painted(page)
+    opened = []
     for folded in page.locator("article details > summary").all()[:8]:
         if folded.is_visible():
             folded.click()
+            opened.append(folded)
     painted(page)
-    return list(page.evaluate("shifts"))
+    shifts: list[dict[str, Any]] = page.evaluate("shifts")
+    for folded in opened:
+        folded.evaluate("summary => summary.parentElement.toggleAttribute('open')")
+    return shifts
 
 
 @pytest.fixture(scope="session")

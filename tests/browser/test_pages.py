@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import markdown
 import pytest
+from lxml import html
 
 from tests.browser.conftest import AT_ONCE, BUDGET, LARGE, LOOKS, OPEN_ALL, WATCH, look, moved, pages
 
@@ -57,6 +60,37 @@ def test_nothing_is_animated_for_those_who_asked_for_rest(visit: Callable[..., A
     moving = visit("lessons/context_window/", viewport={"width": 375, "height": 800}).page
     moving.evaluate("document.querySelector('#__drawer').click()")
     assert moving.evaluate("document.getAnimations().length") > 0  # what is asked for is seen where it is not
+
+
+USED = "button nav form fieldset dialog template input output select script style".split()  # noqa: SIM905
+"""What is there to be used, and not to be read."""
+
+
+@pytest.mark.parametrize("path", pages())
+def test_the_markdown_of_a_page_says_the_same(built: Path, path: str) -> None:
+    """A machine would read other figures than a person."""
+    page = html.parse(str(built / path / "index.html")).getroot()
+    (link,) = page.xpath("//link[@type='text/markdown'][contains(concat(' ', @rel, ' '), ' alternate ')]")
+    assert link.get("href") == "index.md"
+    text = (built / path / "index.md").read_text(encoding="utf-8")
+    (article,) = page.iter("article")
+    for part in [*article.iter(*USED), *article.xpath(".//*[@hidden]"), *article.find_class("headerlink")]:
+        part.drop_tree()
+    for picture in [*article.iter("svg")]:
+        title = picture.findtext(".//title") or ""
+        picture.tail = title + (picture.tail or "")
+        picture.drop_tree()
+    extensions = ["tables", "def_list", "pymdownx.superfences", "pymdownx.highlight"]
+    plain = {"pymdownx.highlight": {"use_pygments": False}}
+    again = html.fromstring(markdown.markdown(text, extensions=extensions, extension_configs=plain))
+    assert _numbers(again) == _numbers(article)
+    for code in [*again.iter("code")]:
+        code.drop_tree()
+    assert not re.search("[\ue000-\uf8ff\U000f0000-\U0010ffff]|{{|{%", again.text_content())
+
+
+def _numbers(element: Any) -> list[str]:
+    return re.findall(r"\d+", " ".join(element.itertext()))
 
 
 def test_the_list_for_machines_leads_to_every_page(visit: Callable[..., Any]) -> None:
