@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import gzip
 import http.server
+import json
 import os
 import shutil
 import threading
 import tomllib
 from collections.abc import Iterator
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -24,6 +25,11 @@ BUDGET = tomllib.loads((Path(__file__).parent / "budget.toml").read_text(encodin
 SUB_PATH = "some/where"
 """The site is served below a path, as on many hosts, so that an absolute link is seen."""
 
+SMALL, LARGE = BUDGET["widths"]
+LOOKS = [(palette, width) for width in (SMALL, LARGE) for palette in BUDGET["palettes"]]
+SCHEMES = {"light": "default", "dark": "slate"}
+"""The palettes by the names that the theme has for them."""
+
 
 def missing(what: str) -> None:
     """Skip, or fail where a browser is required."""
@@ -31,6 +37,12 @@ def missing(what: str) -> None:
     if os.environ.get("BROWSER_TESTS") == "required":
         pytest.fail(reason)
     pytest.skip(reason)
+
+
+@cache
+def compressed(file: Path, _changed: int) -> bytes:
+    """A file as it is sent: compressed once, until it changes."""
+    return gzip.compress(file.read_bytes(), 6, mtime=0)
 
 
 class Compressing(http.server.SimpleHTTPRequestHandler):
@@ -58,11 +70,13 @@ class Compressing(http.server.SimpleHTTPRequestHandler):
             return
         file = file / "index.html" if file.is_dir() else file
         status, file = (200, file) if file.is_file() else (404, Path(self.directory) / "404.html")
-        body, kind = file.read_bytes(), self.guess_type(str(file))
+        kind = self.guess_type(str(file))
         self.send_response(status)
         if kind.startswith(("text/", "application/j", "image/svg")):
-            body = gzip.compress(body, 6, mtime=0)
+            body = compressed(file, file.stat().st_mtime_ns)
             self.send_header("Content-Encoding", "gzip")
+        else:
+            body = file.read_bytes()
         self.send_header("Content-Type", kind + ("; charset=utf-8" if kind.startswith("text/") else ""))
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
@@ -128,24 +142,102 @@ class Visit:
         if not request.url.startswith((self.address, "data:", "blob:")):
             self.foreign.append(request.url)
 
-    def to(self, path: str) -> Any:
-        """Go to a page of the site and wait until it is quiet."""
+    def to(self, path: str, quiet: bool = False) -> Any:
+        """Go to a page of the site and wait until its scripts have run, or until nothing is loaded any more."""
         self.page.goto(self.address + path)
-        self.page.wait_for_load_state("networkidle")
+        if quiet:
+            self.page.wait_for_load_state("networkidle")
         return self.page
 
 
-@pytest.fixture
-def visit(browser: Any, address: str) -> Iterator[Any]:
-    """A function that opens windows, with Playwright's options of a context; all are closed at the end."""
-    contexts = []
+def look(page: Any, palette: str, width: int) -> None:
+    """Change the palette, with the switch that readers have, and the width of the window; wait until both are there.
 
-    def opened(path: str = "", **options: Any) -> Visit:
-        contexts.append(browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **options}))
-        window = Visit(contexts[-1], address)
-        window.to(path)
+    One visit can so be looked at in every way. The theme asks for the palette of the system once, when a page opens.
+    """
+    page.set_viewport_size({"width": width, "height": page.viewport_size["height"]})
+    if page.evaluate("document.body.dataset.mdColorScheme") != SCHEMES[palette]:
+        page.evaluate(
+            "(option) => document.querySelector(option).click()", f".md-option[data-md-color-scheme={SCHEMES[palette]}]"
+        )
+    page.wait_for_function(
+        "([scheme, width]) => document.body.dataset.mdColorScheme === scheme && innerWidth === width",
+        arg=[SCHEMES[palette], width],
+    )
+    painted(page)
+
+
+def painted(page: Any) -> None:
+    """Wait until what was asked for stands on the screen."""
+    page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
+OPEN_ALL = "document.querySelectorAll('details').forEach(details => details.open = true)"
+
+AT_ONCE = "* { content-visibility: visible !important }"
+"""What is far below the view is laid out when it comes near. With this style, all of it is there at once."""
+
+
+WATCH = """
+window.shifts = [];
+new PerformanceObserver((list) => {
+    for (const {value, hadRecentInput, sources} of list.getEntries()) {
+        const moved = sources.map(({node}) => (node?.outerHTML ?? node?.nodeName ?? "").slice(0, 120));
+        if (!hadRecentInput) window.shifts.push({value, moved});
+    }
+}).observe({type: "layout-shift", buffered: true});
+"""
+
+
+def moved(page: Any) -> list[dict[str, Any]]:
+    """What moved by itself since a page was asked for with WATCH, while it is scrolled and answers are opened."""
+    for place in (0.2, 0.4, 0.6, 0.8, 1):
+        page.evaluate("(place) => scrollTo(0, place * document.documentElement.scrollHeight)", place)
+        painted(page)
+    opened = []
+    for folded in page.locator("article details > summary").all()[:8]:
+        if folded.is_visible():
+            folded.click()
+            opened.append(folded)
+    painted(page)
+    shifts: list[dict[str, Any]] = page.evaluate("shifts")
+    for folded in opened:
+        folded.evaluate("summary => summary.parentElement.toggleAttribute('open')")
+    return shifts
+
+
+@pytest.fixture(scope="session")
+def contexts(browser: Any) -> Iterator[dict[str, Any]]:
+    """What the browser remembers, by the options of the windows that share it."""
+    remembered: dict[str, Any] = {}
+    yield remembered
+    for context in remembered.values():
+        context.close()
+
+
+@pytest.fixture
+def visit(browser: Any, address: str, contexts: dict[str, Any]) -> Iterator[Any]:
+    """A function that opens windows, with Playwright's options of a context; all are closed at the end.
+
+    Windows of the same options share what is in the browser's memory, except those that are to be `fresh`: where it
+    matters what was loaded or stored before, or where the test changes what the windows share.
+    """
+    closing = []
+
+    def opened(path: str | None = "", fresh: bool = False, quiet: bool = False, **options: Any) -> Visit:
+        options = {"viewport": {"width": LARGE, "height": 900}, **options}
+        name = json.dumps(options, sort_keys=True)
+        context = None if fresh else contexts.get(name)
+        if not context:
+            context = browser.new_context(**options)
+        if not fresh:
+            contexts[name] = context
+        window = Visit(context, address)
+        closing.append(context if fresh else window.page)
+        if path is not None:
+            window.to(path, quiet)
         return window
 
     yield opened
-    for context in contexts:
-        context.close()
+    for each in closing:
+        each.close()

@@ -7,29 +7,35 @@ from typing import Any
 
 import pytest
 
-from tests.browser.conftest import BUDGET, pages
+from tests.browser.conftest import BUDGET, SMALL, WATCH, Visit, moved, pages
 
-EVERY_PAGE = pytest.mark.parametrize("path", pages())
 SEARCH_INDEX = "search/search_index.json"
 
 
-@EVERY_PAGE
-def test_the_first_view_is_light(
-    browser: Any, address: str, path: str, record_property: Callable[[str, object], None]
+@pytest.mark.parametrize("path", pages())
+def test_the_first_view_is_light_and_still(
+    visit: Callable[..., Any], address: str, path: str, record_property: Callable[[str, object], None]
 ) -> None:
-    """If this failed, the page would be slow on a telephone; what weighs is named."""
-    context = browser.new_context(viewport={"width": BUDGET["widths"][0], "height": 900})
-    page = context.new_page()
+    """If this failed, the page would be slow on a telephone, or what a reader is about to press would move away.
+
+    What weighs is named. The browser remembers nothing from another page. On a large screen, `test_a_page_is_sound`
+    looks at what moves.
+    """
+    window: Visit = visit(None, fresh=True, viewport={"width": SMALL, "height": 900})
+    page = window.page
     answers: list[Any] = []
     page.on("requestfinished", lambda answer: answers.append(answer))
-    page.goto(address + path)
-    page.wait_for_load_state("networkidle")
+    page.add_init_script(WATCH)
+    window.to(path, quiet=True)
     weights = {answer.url.removeprefix(address): sum(_sizes(answer)) for answer in answers}
-    context.close()
     assert weights[path] > 0, "the page itself was not measured"
     record_property("search index", weights.pop(SEARCH_INDEX, 0))
     table = "\n".join(f"{weight:>8,} {name or 'index.html'}" for name, weight in sorted(weights.items()))
+    shifts = moved(page)
     assert sum(weights.values()) <= BUDGET["first_view_kb"] * 1000, f"{sum(weights.values()):,} bytes:\n{table}"
+    assert sum(shift["value"] for shift in shifts) <= BUDGET["layout_shift"], shifts
+    assert len(window.errors) <= BUDGET["console_errors"], window.errors
+    assert len(window.foreign) <= BUDGET["foreign_requests"], window.foreign
 
 
 def _sizes(answer: Any) -> tuple[int, int]:
@@ -42,50 +48,10 @@ def _sizes(answer: Any) -> tuple[int, int]:
     return max(sizes["responseBodySize"], length), sizes["responseHeadersSize"]
 
 
-WATCH = """
-window.shifts = [];
-new PerformanceObserver((list) => {
-    for (const {value, hadRecentInput, sources} of list.getEntries()) {
-        const moved = sources.map(({node}) => (node?.outerHTML ?? node?.nodeName ?? "").slice(0, 120));
-        if (!hadRecentInput) window.shifts.push({value, moved});
-    }
-}).observe({type: "layout-shift", buffered: true});
-"""
-
-
-@EVERY_PAGE
-@pytest.mark.parametrize("width", BUDGET["widths"])
-def test_nothing_moves(browser: Any, address: str, path: str, width: int) -> None:
-    """If this failed, a reader would lose the line, or press what was not there a moment ago."""
-    context = browser.new_context(viewport={"width": width, "height": 900})
-    page = context.new_page()
-    page.add_init_script(WATCH)
-    page.goto(address + path)
-    page.wait_for_load_state("networkidle")
-    for place in (0.2, 0.4, 0.6, 0.8, 1):
-        page.evaluate("(place) => scrollTo(0, place * document.documentElement.scrollHeight)", place)
-        _painted(page)
-    for folded in page.locator("article details > summary").all()[:8]:
-        if folded.is_visible():
-            folded.click()
-            _painted(page)
-    shifts = page.evaluate("shifts")
-    context.close()
-    assert sum(shift["value"] for shift in shifts) <= BUDGET["layout_shift"], shifts
-
-
-def _painted(page: Any) -> None:
-    """Wait until what was asked for stands on the screen."""
-    page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
-
-
-def test_a_move_would_be_seen(browser: Any, address: str) -> None:
+def test_a_move_would_be_seen(visit: Callable[..., Any]) -> None:
     """A watch that sees nothing would call every page still."""
-    context = browser.new_context()
-    page = context.new_page()
-    page.add_init_script(WATCH)
-    page.goto(address)
-    page.wait_for_load_state("networkidle")
+    window = visit(None)
+    window.page.add_init_script(WATCH)
+    page = window.to("", quiet=True)
     page.evaluate("document.querySelector('h1').style.marginBottom = '300px'")
     page.wait_for_function("shifts.length > 0")
-    context.close()
