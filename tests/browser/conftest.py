@@ -189,8 +189,18 @@ new PerformanceObserver((list) => {
 """
 
 
+LAID_OUT = """() => [...document.querySelectorAll("article *")].every(
+    (block) => getComputedStyle(block).contentVisibility !== "auto")"""
+
+
 def moved(page: Any) -> list[dict[str, Any]]:
-    """What moved by itself since a page was asked for with WATCH, while it is scrolled and answers are opened."""
+    """What moved by itself since a page was asked for with WATCH, while it is scrolled and answers are opened.
+
+    As soon as somebody is at the page, it lays out what waits; that may move nothing in view either.
+    """
+    page.mouse.move(100, 300)
+    page.mouse.move(110, 310)
+    page.wait_for_function(LAID_OUT, polling=200)
     for place in (0.2, 0.4, 0.6, 0.8, 1):
         page.evaluate("(place) => scrollTo(0, place * document.documentElement.scrollHeight)", place)
         painted(page)
