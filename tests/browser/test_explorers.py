@@ -365,7 +365,7 @@ EVERY_SETTING = """async ([name, most]) => {
 @EACH
 def test_nothing_moves(visit: Callable[..., Any], asked: Asked) -> None:
     """The page would jump under the reader's finger, or have to be scrolled sideways, at some setting."""
-    page = visit(asked.path, fresh=True).page
+    page = visit(asked.path).page
     with page.expect_response("**/explorers/*.json"):
         page.locator(f'[data-explorer="{asked.name}"]').hover()
     for palette, width in LOOKS:
@@ -400,7 +400,7 @@ def test_without_a_script_and_on_paper_the_first_setting_is_told(visit: Callable
 def test_results_that_do_not_load_are_told_and_asked_for_again(visit: Callable[..., Any]) -> None:
     """A reader on a train would see a control move, and believe the results of another setting."""
     each = first_with("range(")
-    page = visit(each.path).page
+    page = visit(each.path, fresh=True).page
     before, start = page.evaluate(READ, each.name), page.evaluate(STATE, each.name)
     page.route("**/explorers/*.json", lambda route: route.abort())
     tab_to(page, each.name, 0)
@@ -422,7 +422,7 @@ def test_results_that_do_not_load_are_told_and_asked_for_again(visit: Callable[.
 def test_nothing_is_loaded_before_it_is_used(visit: Callable[..., Any]) -> None:
     """Every reader would pay for results that few ask for."""
     each = EXPLORERS[0]
-    page = visit("").page
+    page = visit("", fresh=True).page
     asked_for: list[str] = []
     page.on("request", lambda request: asked_for.append(request.url))
     page.goto(page.url + each.path)
