@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import gzip
 import http.server
-import json
 import os
 import shutil
 import threading
@@ -115,28 +114,37 @@ def browser() -> Iterator[Any]:
 
 
 def pages() -> list[str]:
-    """The address of every page of the site, below its root, from the files of `docs`."""
+    """The address of every page of the site, below its root, from the files of `docs`.
+
+    The reference has dozens of pages that are made by the same two calls; those that the budget names stand for all
+    of them. With BROWSER_PAGES=all each is looked at.
+    """
     docs = ROOT / "docs"
     names = [path.relative_to(docs).with_suffix("").as_posix() for path in sorted(docs.rglob("*.md"))]
-    return ["" if name == "index" else f"{name.removesuffix('/index')}/" for name in names]
+    found = ["" if name == "index" else f"{name.removesuffix('/index')}/" for name in names]
+    alike = [path for path in found if path.count("/") > 2 and path not in BUDGET["stand_for_all"]]
+    return found if os.environ.get("BROWSER_PAGES") == "all" else [path for path in found if path not in alike]
 
 
 class Visit:
     """One page in one window, with all that went wrong in it."""
 
-    def __init__(self, context: Any, address: str) -> None:
-        """Open an empty window whose errors and requests are noted."""
+    def __init__(self, page: Any, address: str) -> None:
+        """Note the errors and requests of a window from now on."""
         self.address = address
-        self.page = context.new_page()
+        self.page = page
         self.errors: list[str] = []
         self.foreign: list[str] = []
-        self.page.on("console", self._said)
-        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
-        self.page.on("request", self._asked)
+        self._noted = {"console": self._said, "pageerror": self._broke, "request": self._asked}
+        for event, note in self._noted.items():
+            self.page.on(event, note)
 
     def _said(self, message: Any) -> None:
         if message.type in ("error", "warning"):
             self.errors.append(message.text)
+
+    def _broke(self, error: Any) -> None:
+        self.errors.append(str(error))
 
     def _asked(self, request: Any) -> None:
         if not request.url.startswith((self.address, "data:", "blob:")):
@@ -148,6 +156,13 @@ class Visit:
         if quiet:
             self.page.wait_for_load_state("networkidle")
         return self.page
+
+    def leave(self) -> None:
+        """Leave the window as it was, for the next visit."""
+        for event, note in self._noted.items():
+            self.page.remove_listener(event, note)
+        self.page.evaluate("location.protocol === 'http:' && (localStorage.clear(), sessionStorage.clear())")
+        self.page.goto("about:blank")
 
 
 def look(page: Any, palette: str, width: int) -> None:
@@ -194,6 +209,7 @@ LAID_OUT = """() => [...document.querySelectorAll("article *")].every(
 
 
 def moved(page: Any) -> list[dict[str, Any]]:
+<<<<<<< HEAD
     """What moved by itself since a page was asked for with WATCH, while it is scrolled and answers are opened.
 
     As soon as somebody is at the page, it lays out what waits; that may move nothing in view either.
@@ -201,6 +217,9 @@ def moved(page: Any) -> list[dict[str, Any]]:
     page.mouse.move(100, 300)
     page.mouse.move(110, 310)
     page.wait_for_function(LAID_OUT, polling=200)
+=======
+    """What moved by itself since a watched window was opened, while it is scrolled and answers are opened."""
+>>>>>>> f771054b20d6f4cb63a0d97fecd5a46efe160672
     for place in (0.2, 0.4, 0.6, 0.8, 1):
         page.evaluate("(place) => scrollTo(0, place * document.documentElement.scrollHeight)", place)
         painted(page)
@@ -217,37 +236,56 @@ def moved(page: Any) -> list[dict[str, Any]]:
 
 
 @pytest.fixture(scope="session")
-def contexts(browser: Any) -> Iterator[dict[str, Any]]:
-    """What the browser remembers, by the options of the windows that share it."""
-    remembered: dict[str, Any] = {}
-    yield remembered
-    for context in remembered.values():
-        context.close()
+def windows(browser: Any) -> Iterator[dict[tuple[bool, bool], list[Any]]]:
+    """Windows that are open and free: with or without scripts, and watched for what moves or not."""
+    free: dict[tuple[bool, bool], list[Any]] = {}
+    yield free
+    for page in (page for pages in free.values() for page in pages):
+        page.context.close()
+
+
+SHARED = {"viewport", "color_scheme", "reduced_motion", "java_script_enabled"}
 
 
 @pytest.fixture
-def visit(browser: Any, address: str, contexts: dict[str, Any]) -> Iterator[Any]:
-    """A function that opens windows, with Playwright's options of a context; all are closed at the end.
+def visit(browser: Any, address: str, windows: dict[tuple[bool, bool], list[Any]]) -> Iterator[Any]:
+    """A function that opens windows, with Playwright's options of a context.
 
-    Windows of the same options share what is in the browser's memory, except those that are to be `fresh`: where it
-    matters what was loaded or stored before, or where the test changes what the windows share.
+    To open one takes longer than most pages do, so tests hand windows on, emptied. One that is `fresh`, or has unusual
+    options, is new, and closed at the end: for what depends on what was loaded before, and for a test that changes more
+    than the page. A window that is `watched` loads all anew and knows what moved in it; `moved` asks it.
     """
-    closing = []
+    taken: list[tuple[Visit, tuple[bool, bool] | None]] = []
 
-    def opened(path: str | None = "", fresh: bool = False, quiet: bool = False, **options: Any) -> Visit:
+    def opened(
+        path: str | None = "", fresh: bool = False, watched: bool = False, quiet: bool = False, **options: Any
+    ) -> Visit:
         options = {"viewport": {"width": LARGE, "height": 900}, **options}
-        name = json.dumps(options, sort_keys=True)
-        context = None if fresh else contexts.get(name)
-        if not context:
-            context = browser.new_context(**options)
-        if not fresh:
-            contexts[name] = context
-        window = Visit(context, address)
-        closing.append(context if fresh else window.page)
+        kind = (options.get("java_script_enabled", True), watched)
+        pooled = not fresh and options.keys() <= SHARED
+        if pooled and windows.get(kind):
+            page = windows[kind].pop()
+            page.set_viewport_size(options["viewport"])
+            page.mouse.move(0, 0)
+        else:
+            page = browser.new_context(**options).new_page()
+            if watched:
+                page.add_init_script(WATCH)
+                session = page.context.new_cdp_session(page)
+                session.send("Network.enable")
+                session.send("Network.setCacheDisabled", {"cacheDisabled": True})
+        media = {"color_scheme": "light", "reduced_motion": "no-preference", **options}
+        page.emulate_media(media="screen", color_scheme=media["color_scheme"], reduced_motion=media["reduced_motion"])
+        window = Visit(page, address)
+        taken.append((window, kind if pooled else None))
         if path is not None:
             window.to(path, quiet)
         return window
 
     yield opened
-    for each in closing:
-        each.close()
+    for window, kind in taken:
+        if kind is None or window.page.is_closed():
+            window.page.context.close()
+        else:
+            window.leave()
+            windows.setdefault(kind, []).append(window.page)

@@ -24,7 +24,7 @@ def test_axe_finds_nothing(visit: Callable[..., Any], path: str) -> None:
     each look in every palette and width. The menu and the search, when they are open, lie over the text: for them it is
     taken away.
     """
-    page = visit(path, fresh=True, reduced_motion="reduce").page
+    page = visit(path, reduced_motion="reduce").page
     page.add_style_tag(content=AT_ONCE)
     found: list[str] = []
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.browser.conftest import BUDGET, SMALL, WATCH, Visit, moved, pages
+from tests.browser.conftest import BUDGET, SMALL, Visit, moved, pages
 
 SEARCH_INDEX = "search/search_index.json"
 
@@ -21,11 +21,10 @@ def test_the_first_view_is_light_and_still(
     What weighs is named. The browser remembers nothing from another page. On a large screen, `test_a_page_is_sound`
     looks at what moves.
     """
-    window: Visit = visit(None, fresh=True, viewport={"width": SMALL, "height": 900})
+    window: Visit = visit(None, fresh=True, watched=True, viewport={"width": SMALL, "height": 900})
     page = window.page
     answers: list[Any] = []
     page.on("requestfinished", lambda answer: answers.append(answer))
-    page.add_init_script(WATCH)
     window.to(path, quiet=True)
     weights = {answer.url.removeprefix(address): sum(_sizes(answer)) for answer in answers}
     assert weights[path] > 0, "the page itself was not measured"
@@ -50,8 +49,6 @@ def _sizes(answer: Any) -> tuple[int, int]:
 
 def test_a_move_would_be_seen(visit: Callable[..., Any]) -> None:
     """A watch that sees nothing would call every page still."""
-    window = visit(None)
-    window.page.add_init_script(WATCH)
-    page = window.to("", quiet=True)
+    page = visit("", watched=True).page
     page.evaluate("document.querySelector('h1').style.marginBottom = '300px'")
     page.wait_for_function("shifts.length > 0")

@@ -11,7 +11,7 @@ import markdown
 import pytest
 from lxml import html
 
-from tests.browser.conftest import AT_ONCE, BUDGET, LARGE, LOOKS, OPEN_ALL, WATCH, look, moved, pages
+from tests.browser.conftest import AT_ONCE, BUDGET, LARGE, LOOKS, OPEN_ALL, look, moved, pages
 
 UNREACHABLE = """() => [...document.querySelectorAll("article *")].filter((box) =>
     ["auto", "scroll"].includes(getComputedStyle(box).overflowX) && box.scrollWidth > box.clientWidth
@@ -23,14 +23,12 @@ UNREACHABLE = """() => [...document.querySelectorAll("article *")].filter((box) 
 def test_a_page_is_sound(visit: Callable[..., Any], path: str) -> None:
     """If this failed, a reader would lose the line, scroll sideways, or find the page broken in one of its looks.
 
-    One visit, of a browser that remembers nothing: nothing moves by itself, breaks in the console or calls another
-    host; and in both palettes and at both widths, folded and unfolded, nothing scrolls the page sideways, and the
-    keyboard reaches, by a name, all that scrolls in itself. The first view on a small screen is another test's.
+    In one visit: nothing moves by itself, breaks in the console or calls another host; and in both palettes and at both
+    widths, folded and unfolded, nothing scrolls the page sideways, and the keyboard reaches, by a name, all that scrolls
+    in itself. On a small screen, `test_the_first_view_is_light_and_still` looks at what moves.
     """
-    window = visit(None, fresh=True, color_scheme="dark")
+    window = visit(path, watched=True, color_scheme="dark")
     page = window.page
-    page.add_init_script(WATCH)
-    window.to(path)
     shifts = moved(page)
     page.wait_for_load_state("networkidle")
     faults = [f"moves at {LARGE}: {shifts}"] if sum(each["value"] for each in shifts) > BUDGET["layout_shift"] else []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from urllib.parse import unquote, urldefrag, urljoin
 import pytest
 from lxml import html
 
-from tests.browser.conftest import BUDGET, pages
+from tests.browser.conftest import AT_ONCE, BUDGET, LARGE, LOOKS, SMALL, look, pages
 
 try:
     from playwright.sync_api import expect
@@ -18,18 +19,8 @@ except ImportError:  # the fixture `browser` says so
     expect = None
 
 LESSON = "lessons/context_window/"
-SMALL, LARGE = BUDGET["widths"]
 OPEN = ".ln-panel:not([hidden])"
 EVERY_PAGE = pytest.mark.parametrize("path", pages())
-LOOKS = pytest.mark.parametrize(
-    "look",
-    [
-        {"color_scheme": palette, "viewport": {"width": width, "height": 800}}
-        for palette in BUDGET["palettes"]
-        for width in BUDGET["widths"]
-    ],
-    ids=lambda look: f"{look['color_scheme']}-{look['viewport']['width']}",
-)
 
 # Where a figure may stand, with one of that kind on the lesson; and what its panel says.
 PLACES = {
@@ -108,11 +99,11 @@ def at(page: Any, place: str) -> Any:
     return figure
 
 
-@LOOKS
-def test_the_mouse_opens_the_panel(visit: Callable[..., Any], look: dict[str, Any]) -> None:
+def test_the_mouse_opens_the_panel(visit: Callable[..., Any]) -> None:
     """A reader would not see where a figure comes from, or see it beside another figure."""
-    page = visit(LESSON, **look).page
-    for place, (_, said) in PLACES.items():
+    page = visit(LESSON).page
+    for (palette, width), (place, (_, said)) in itertools.product(LOOKS, PLACES.items()):
+        look(page, palette, width)
         figure, panel = at(page, place), page.locator(OPEN)
         figure.hover()
         expect(panel).to_have_count(1)
@@ -124,7 +115,7 @@ def test_the_mouse_opens_the_panel(visit: Callable[..., Any], look: dict[str, An
 
 def test_the_mouse_can_go_to_the_panel(visit: Callable[..., Any]) -> None:
     """The panel would close before its links could be clicked."""
-    page = visit(LESSON).page
+    page = visit(LESSON, fresh=True).page
     page.clock.install()
     at(page, "sentence").hover()
     page.clock.run_for(1_000)
@@ -141,7 +132,7 @@ def test_the_mouse_can_go_to_the_panel(visit: Callable[..., Any]) -> None:
 
 def test_a_mouse_that_passes_by_opens_nothing(visit: Callable[..., Any]) -> None:
     """Panels would flicker wherever the mouse goes."""
-    page = visit(LESSON).page
+    page = visit(LESSON, fresh=True).page
     page.clock.install()
     at(page, "sentence").hover()
     page.locator("h1").hover()
@@ -277,7 +268,7 @@ def linked(visit: Callable[..., Any]) -> Callable[..., Any]:
     """Opens the lesson with its first computed figure in a link to the end of the page."""
 
     def opened(**look: Any) -> Any:
-        window = visit("", **look)
+        window = visit("", fresh=True, **look)
 
         def changed(route: Any) -> None:
             answer = route.fetch()
@@ -345,22 +336,30 @@ BOXES = """() => [...document.querySelectorAll("article, article *, .md-footer")
 })"""
 
 
-@LOOKS
-def test_nothing_moves(visit: Callable[..., Any], look: dict[str, Any]) -> None:
+def test_nothing_moves(visit: Callable[..., Any]) -> None:
     """The text would jump while somebody reads, when the script starts or when a panel opens."""
-    plain = visit("", **look)
-    plain.page.route("**/panel.js", lambda route: route.abort())
-    expected = plain.to(LESSON).evaluate(BOXES)
-    page = visit(LESSON, **look).page
+    plain, page = visit("", fresh=True).page, visit(LESSON).page
+    plain.route("**/panel.js", lambda route: route.abort())
+    plain.goto(page.url)
+    for window in (plain, page):
+        window.add_style_tag(content=AT_ONCE)
+    assert plain.locator("article [role=button]").count() == 0
     assert page.locator("article [role=button]").count() > 0
-    assert page.evaluate(BOXES) == expected
-    size = page.evaluate("[document.documentElement.scrollWidth, document.documentElement.scrollHeight]")
-    page.locator("article > p data").last.hover()
-    expect(page.locator(OPEN)).to_be_visible()
-    assert page.evaluate("[document.documentElement.scrollWidth, document.documentElement.scrollHeight]") == size
-    page.evaluate("scrollTo(0, 0)")
-    assert page.evaluate(BOXES) == expected
+    for palette, width in LOOKS:
+        look(plain, palette, width)
+        look(page, palette, width)
+        expected = plain.evaluate(BOXES)
+        assert page.evaluate(BOXES) == expected
+        size = page.evaluate(SIZE)
+        page.locator("article > p data").last.hover()
+        expect(page.locator(OPEN)).to_be_visible()
+        assert page.evaluate(SIZE) == size
+        page.mouse.move(0, 0)
+        page.evaluate("scrollTo({top: 0, behavior: 'instant'})")
+        assert page.evaluate(BOXES) == expected
 
+
+SIZE = "[document.documentElement.scrollWidth, document.documentElement.scrollHeight]"
 
 IN_WINDOW = """() => {
     const wrong = []
@@ -383,11 +382,12 @@ IN_WINDOW = """() => {
 
 
 @pytest.mark.parametrize("path", WITH_FIGURES)
-@pytest.mark.parametrize("width", BUDGET["widths"])
-def test_every_panel_is_in_the_window(visit: Callable[..., Any], path: str, width: int) -> None:
+def test_every_panel_is_in_the_window(visit: Callable[..., Any], path: str) -> None:
     """A panel would be cut off at an edge, or lie on the figure that it explains, or not open at all."""
-    page = visit(path, viewport={"width": width, "height": 800}).page
-    assert page.evaluate(IN_WINDOW) == []
+    page = visit(path, viewport={"width": LARGE, "height": 800}).page
+    for width in BUDGET["widths"]:
+        look(page, "light", width)
+        assert page.evaluate(IN_WINDOW) == [], width
 
 
 # Without script, and on paper.

@@ -9,6 +9,7 @@ import json
 import re
 import zipfile
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +58,7 @@ def python(built: Path) -> Path:
 def shared(python: Path, browser: Any, address: str) -> Iterator[Visit]:
     """A page whose interpreter is loaded once: loading takes far longer than what most tests run in it."""
     context = browser.new_context(viewport={"width": 1280, "height": 900})
-    window = Visit(context, address)
+    window = Visit(context.new_page(), address)
     window.to(LESSON)
     yield window
     context.close()
@@ -76,7 +77,7 @@ def window(shared: Visit) -> Iterator[Visit]:
 @pytest.fixture
 def lesson(python: Path, visit: Callable[..., Any]) -> Callable[..., Any]:
     """A function that opens a page of its own."""
-    return visit
+    return partial(visit, fresh=True)
 
 
 class Example:
