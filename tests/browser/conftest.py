@@ -209,17 +209,13 @@ LAID_OUT = """() => [...document.querySelectorAll("article *")].every(
 
 
 def moved(page: Any) -> list[dict[str, Any]]:
-<<<<<<< HEAD
-    """What moved by itself since a page was asked for with WATCH, while it is scrolled and answers are opened.
+    """What moved by itself since a watched window was opened, while it is scrolled and answers are opened.
 
     As soon as somebody is at the page, it lays out what waits; that may move nothing in view either.
     """
     page.mouse.move(100, 300)
     page.mouse.move(110, 310)
     page.wait_for_function(LAID_OUT, polling=200)
-=======
-    """What moved by itself since a watched window was opened, while it is scrolled and answers are opened."""
->>>>>>> f771054b20d6f4cb63a0d97fecd5a46efe160672
     for place in (0.2, 0.4, 0.6, 0.8, 1):
         page.evaluate("(place) => scrollTo(0, place * document.documentElement.scrollHeight)", place)
         painted(page)
