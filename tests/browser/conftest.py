@@ -99,13 +99,14 @@ def address(built: Path) -> Iterator[str]:
 def browser() -> Iterator[Any]:
     """A running Chromium."""
     try:
-        from playwright.sync_api import sync_playwright
+        from playwright.sync_api import expect, sync_playwright
     except ImportError:
         missing("playwright is not installed")
     program = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
     if not program:
         missing("there is no Chromium")
     switches = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+    expect.set_options(timeout=30_000)  # a busy machine takes its time
     with sync_playwright() as playwright:
         switches += ["--disable-sync", "--no-first-run"]
         running = playwright.chromium.launch(executable_path=program, args=switches)

@@ -128,32 +128,30 @@ STATE = """name => [...document.querySelectorAll(`[data-explorer="${name}"] .ln-
 })"""
 FOCUSED = """() => {
     const control = document.activeElement.closest(".ln-control");
-    const box = document.activeElement.closest("[data-explorer]");
-    return control ? [box.dataset.explorer, [...box.querySelectorAll(".ln-control")].indexOf(control)] : null;
+    if (!control) return ["", 0, ""];
+    const box = control.closest("[data-explorer]");
+    const place = [...box.querySelectorAll(".ln-control")].indexOf(control);
+    return [box.dataset.explorer, place, document.activeElement.type];
 }"""
-KIND = "() => document.activeElement.type"
 
 
-def tab_to(page: Any, name: str, place: int) -> None:
-    """Press Tab, or Shift and Tab, until a control has the focus."""
+def tab_to(page: Any, name: str, place: int) -> str:
+    """Press Tab, or Shift and Tab, until a control has the focus; say of what kind it is."""
     for _ in range(600):
-        focused = page.evaluate(FOCUSED)
-        if focused == [name, place]:
-            return
-        inside = focused is not None and focused[0] == name
-        for _ in range(abs(place - focused[1]) if inside else 1):
-            page.keyboard.press("Shift+Tab" if inside and focused[1] > place else "Tab")
+        focused, now, kind = page.evaluate(FOCUSED)
+        if (focused, now) == (name, place):
+            return str(kind)
+        for _ in range(abs(place - now) if focused == name else 1):
+            page.keyboard.press("Shift+Tab" if focused == name and now > place else "Tab")
     raise AssertionError(f"Tab never reaches control {place} of {name}")
 
 
 def choose(page: Any, name: str, places: list[int]) -> None:
     """Make a setting with the keyboard alone."""
-    for place, wanted in enumerate(places):
-        now = page.evaluate(STATE, name)[place]
+    for place, (now, wanted) in enumerate(zip(page.evaluate(STATE, name), places, strict=True)):
         if now == wanted:
             continue
-        tab_to(page, name, place)
-        kind = page.evaluate(KIND)
+        kind = tab_to(page, name, place)
         if kind == "checkbox":
             page.keyboard.press("Space")
             continue

@@ -24,8 +24,8 @@ def test_a_page_is_sound(visit: Callable[..., Any], path: str) -> None:
     """If this failed, a reader would lose the line, scroll sideways, or find the page broken in one of its looks.
 
     In one visit: nothing moves by itself, breaks in the console or calls another host; and in both palettes and at both
-    widths, folded and unfolded, nothing scrolls the page sideways, and the keyboard reaches, by a name, all that scrolls
-    in itself. On a small screen, `test_the_first_view_is_light_and_still` looks at what moves.
+    widths, folded and unfolded, nothing scrolls the page sideways, and the keyboard reaches all that scrolls in itself,
+    by a name. On a small screen, `test_the_first_view_is_light_and_still` looks at what moves.
     """
     window = visit(path, watched=True, color_scheme="dark")
     page = window.page

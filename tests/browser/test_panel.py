@@ -103,7 +103,8 @@ def test_the_mouse_opens_the_panel(visit: Callable[..., Any]) -> None:
     """A reader would not see where a figure comes from, or see it beside another figure."""
     page = visit(LESSON).page
     for (palette, width), (place, (_, said)) in itertools.product(LOOKS, PLACES.items()):
-        look(page, palette, width)
+        if place == next(iter(PLACES)):
+            look(page, palette, width)
         figure, panel = at(page, place), page.locator(OPEN)
         figure.hover()
         expect(panel).to_have_count(1)
