@@ -167,6 +167,11 @@ class _Converter(BASE):  # type: ignore[misc]
         """A paragraph; a number and a dot at its beginning would make it a list."""
         return str(super().convert_p(element, re.sub(r"^(\s*\d+)([.)]\s)", r"\1\\\2", text), parent_tags))
 
+    def convert_li(self, element: Tag, text: str, parent_tags: set[str]) -> str:
+        """An item of a list; behind one of several paragraphs stands an empty line, or the next would be its text."""
+        item = str(super().convert_li(element, text, parent_tags))
+        return f"{item}\n" if "\n\n" in item else item
+
     def convert_summary(self, element: Tag, text: str, parent_tags: set[str]) -> str:
         """What can be unfolded, as a heading without a level."""
         return f"\n\n**{text.strip()}**\n\n"

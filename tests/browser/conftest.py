@@ -1,7 +1,8 @@
 """The built site in a real Chromium.
 
 The browser tests need the package `playwright` and a Chromium: Debian's `chromium`, or any other whose path is in the
-variable CHROMIUM. Without them they are skipped and say so; with BROWSER_TESTS=required that is a failure.
+variable CHROMIUM. They run where BROWSER_TESTS is set, as they take long; what is missing is skipped and says so, or
+fails with BROWSER_TESTS=required.
 """
 
 from __future__ import annotations
@@ -98,6 +99,8 @@ def address(built: Path) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
     """A running Chromium."""
+    if not os.environ.get("BROWSER_TESTS"):
+        missing("BROWSER_TESTS is not set")
     try:
         from playwright.sync_api import expect, sync_playwright
     except ImportError:
