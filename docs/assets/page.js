@@ -70,7 +70,7 @@ new MutationObserver(equip).observe(document.querySelector("article"), { childLi
 // milliseconds at once, so that nothing moves when they jump far down.
 const LATER = "article :is(.md-content__inner > *, .ln-contents > ul, .ln-tests code > span, .doc-contents)";
 const waiting = [...document.querySelectorAll(LATER)];
-const whenIdle = window.requestIdleCallback ?? setTimeout;
+const soon = (step) => (window.requestIdleCallback ? requestIdleCallback(step, { timeout: 300 }) : setTimeout(step));
 
 function layOut() {
   const start = performance.now();
@@ -80,12 +80,12 @@ function layOut() {
     block.style.contentVisibility = "visible";
     block.getBoundingClientRect();
   }
-  if (waiting.length) whenIdle(layOut);
+  if (waiting.length) soon(layOut);
 }
 
-let begun = false;
+const begun = new AbortController();
 for (const sign of ["scroll", "pointermove", "touchstart", "keydown"]) {
-  addEventListener(sign, () => (begun ||= Boolean(whenIdle(layOut))), { once: true, passive: true });
+  addEventListener(sign, () => { begun.abort(); soon(layOut); }, { passive: true, signal: begun.signal });
 }
 
 // Paper has no folds. Where the style sheet cannot open them, this does.
